@@ -45,6 +45,7 @@ export const apiTags = {
   Embed: "For visitors' browsers: opened by a companion's embed token in the path.",
   "Embed and people": "For visitors' browsers: people who step in, and what visitors leave for them and rate.",
   Companions: "What visitors talk to, and the tokens that open it.",
+  Versions: "What companions were, and what drafts make of them.",
   "Relayed chat": "For platforms whose servers stand between visitors and companiond.",
   "Relayed people": "The same for platforms whose servers stand between.",
   OpenAI: "For clients that speak OpenAI's chat completions: a companion is a model.",

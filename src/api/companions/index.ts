@@ -7,12 +7,14 @@ import { addTag, readCheck, respondVersioned } from "../../http/preconditions.ts
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { batchRoute } from "./batch-route.ts";
+import { draftRoutes } from "./draft-routes.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody } from "./model.ts";
 import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
 import { testChatRoute } from "./test-chat-route.ts";
+import { versionRoutes } from "./version-routes.ts";
 
 export const companionRoutes: readonly Route[] = [
   route({
@@ -142,5 +144,7 @@ export const companionRoutes: readonly Route[] = [
       deleteCompanion(services, principal, params.id, writeContext(), () => readCheck(request, toWireCompanion)),
   }),
   testChatRoute,
+  ...versionRoutes,
+  ...draftRoutes,
   ...embedTokenRoutes,
 ];
