@@ -86,7 +86,7 @@ async function runAction(
           "tls-key": args.find("tls-key"),
         },
       });
-      if (action.data !== "none") {
+      if (action.data !== "none" && action.sparesData?.(args) !== true) {
         io.user.enter(loaded.dataDir);
         if (action.opensAsCaller !== true) io.user.settle();
       }

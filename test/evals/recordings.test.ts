@@ -22,7 +22,6 @@ import { parseAllowedHost } from "../../src/lib/allowed-hosts.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { collectReply } from "../support/collected-reply.ts";
-import { createManualClock } from "../support/manual-clock.ts";
 import { createTestClient, forever, startStateless } from "../support/mcp-servers.ts";
 import { mockVector, respondWithEmbeddings } from "../support/mock-embeddings.ts";
 import { type MockLlm, startMockLlm } from "../support/mock-llm.ts";
@@ -45,13 +44,14 @@ const files = () => readdirSync(directory).filter((name) => name !== "recording.
 const readFiles = () => files().map((name) => readFileSync(join(directory, name), "utf8"));
 
 function openLlm(recordings: Recordings, extra: JsonObject | null = null) {
-  const real = createManualClock();
-  const clock = createRecordedClock(recordings, real);
+  let ticks = 0;
+  // Each reading takes ten milliseconds.
+  const clock = createRecordedClock(recordings, { nowMs: () => nowMs, monotonicMs: () => ++ticks * 10 });
   const options = { apiKey: "sk-secret-key", baseUrl: `${mock.url}/v1`, extra: extra ?? {}, backoffMs: 1, log };
   const provider =
     recordings.mode === "replay" ? null : createOpenAiProvider({ ...options, headers: { "X-Team": "hidden-header" } });
   const llm = createRecordedLlm(provider, { recordings, clock, extra });
-  return { llm, clock, real };
+  return { llm, clock };
 }
 
 async function ask(llm: LlmProvider, message: string, fields: Partial<ReplyRequest> = {}, afterText = () => {}) {
@@ -70,7 +70,7 @@ describe("replies", () => {
   test("are the same without a provider, with usage, reason, calls and durations", async () => {
     const recorded = openLlm(await createRecordings(directory, nowMs));
     const tools = [{ name: "look_up", description: "Looks up", parameters: { type: "object" } }];
-    const plain = await ask(recorded.llm, "Hi", {}, () => recorded.real.advance(30));
+    const plain = await ask(recorded.llm, "Hi");
     const called = await ask(recorded.llm, '[[call:look_up {"city":"Oslo"}]]', { tools });
     const calls = (called.calls ?? []).map((call) => ({ ...call, result: "Rain", outcome: "done" as const }));
     const rounds = [{ text: "", calls, carry: called.carry }];
@@ -86,7 +86,7 @@ describe("replies", () => {
     const { text, complete, finishReason, answeredBy, usage } = plain;
     expect(again).toEqual({ text, complete, finishReason, answeredBy, usage, failure: null, calls: [] });
     expect(again).toMatchObject({ text: "You said: Hi", finishReason: "stop", usage: { inputTokens: 11 } });
-    expect([atFirst[0], clock.monotonicMs()]).toEqual([30, 30 * 3]);
+    expect([...atFirst, clock.monotonicMs()]).toEqual([10, 20]);
     const calledAgain = await ask(llm, '[[call:look_up {"city":"Oslo"}]]', { tools });
     expect(calledAgain.calls).toEqual([{ id: "call_1", name: "look_up", arguments: '{"city":"Oslo"}' }]);
     // The provider's own name of the call is no part of the request.

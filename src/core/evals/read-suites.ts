@@ -39,21 +39,30 @@ export async function readSuites(paths: readonly string[], asCaller: AsCaller): 
   };
   for (const { path: file } of listFiles(paths, asCaller, refuse)) {
     try {
-      const read = await readDocuments(file, readFileOf(file, maxFileBytes, asCaller));
+      const read = await readSuiteText(file, readFileOf(file, maxFileBytes, asCaller));
       faults.push(...read.faults);
-      const [document, second] = read.documents;
-      if (second !== undefined) {
-        faults.push({ file, line: second.lineOf([]), sentence: "A file has one suite: this is a second document." });
-      } else if (document !== undefined) {
-        const suite = await readSuite({ ...document, file }, faults);
-        if (suite !== null) suites.push(suite);
-      }
+      if (read.suite !== null) suites.push(read.suite);
     } catch (error) {
       if (!(error instanceof FileRefusal)) throw error;
       refuse(file, error);
     }
   }
   return { suites, faults };
+}
+
+/** The one suite of a file; null with at least one fault. */
+export async function readSuiteText(
+  file: string,
+  bytes: Uint8Array,
+): Promise<{ readonly suite: Suite | null; readonly faults: readonly FileFault[] }> {
+  const { documents, faults: found } = await readDocuments(file, bytes);
+  const faults = [...found];
+  const [document, second] = documents;
+  if (second !== undefined) {
+    faults.push({ file, line: second.lineOf([]), sentence: "A file has one suite: this is a second document." });
+  }
+  const isOne = document !== undefined && faults.length === 0;
+  return { suite: isOne ? await readSuite({ ...document, file }, faults) : null, faults };
 }
 
 /** Null with at least one fault noted. */

@@ -3,9 +3,11 @@ import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { textOf, textParts } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
+import type { NumberedPassage } from "../../domain/knowledge.ts";
 import { explainFailure, findFailureKind } from "../../domain/reply-failure.ts";
 import { missing } from "../../domain/resource-id.ts";
 import type { AnsweredCall, Tool } from "../../domain/tool.ts";
+import { sha256Hex } from "../../lib/sha256.ts";
 import type { Services } from "../dependencies.ts";
 import { readArguments } from "../tools/call-arguments.ts";
 import { openTrial, type TrialStart, type TrialTrace } from "../turns/trial.ts";
@@ -33,12 +35,13 @@ export interface TriedCompanion {
   readonly tools?: readonly Tool[];
 }
 
+const fenceCharacters = 20;
 /** More than a judge needs; the operator pays. */
 const maxJudgeTokens = 1000;
 
 interface TrialOptions {
-  /** By its slug. Rejects if there is none. */
-  find(slug: string): Promise<TriedCompanion>;
+  /** By its slug; null if there is none. */
+  find(slug: string): Promise<TriedCompanion | null>;
   /** What no recording has answered since the last call, as a sentence; null for nothing. Left out: nothing is recorded. */
   takeMiss?(): string | null;
   /** Stops the reply under way. */
@@ -48,6 +51,12 @@ interface TrialOptions {
 export function createTrialTarget(services: TrialServices, { find, takeMiss, signal }: TrialOptions): EvalTarget {
   const { clock, settings } = services;
   const { models } = settings.llm;
+
+  async function get(slug: string): Promise<TriedCompanion> {
+    const found = await find(slug);
+    if (found === null) throw new TurnFailed(`There is no companion with the slug ${slug}.`);
+    return found;
+  }
 
   async function attempt(tried: Tried): Promise<TrialTrace> {
     const tries = tryOnce(services, signal, tried);
@@ -62,7 +71,7 @@ export function createTrialTarget(services: TrialServices, { find, takeMiss, sig
 
   return {
     async ask({ companion: slug, visitor, history, turn }) {
-      const { companion, plan, tools } = await find(slug);
+      const { companion, plan, tools } = await get(slug);
       const startedMs = clock.monotonicMs();
       const trace = await attempt({
         ...{ companion, plan, visitor, ...(tools === undefined ? {} : { tools }) },
@@ -78,7 +87,7 @@ export function createTrialTarget(services: TrialServices, { find, takeMiss, sig
       if (model !== null && !models.includes(model)) {
         throw new TurnFailed(`The model ${model} is not offered here. Offered are: ${models.join(", ")}.`);
       }
-      const { companion, plan } = await find(question.companion);
+      const { companion, plan } = await get(question.companion);
       const asked = { companion: toJudge(companion, question, settings.llm), plan, visitor: null, history: [] };
       const start = { ...asked, message: question.message, toolResults: {} };
       try {
@@ -106,6 +115,7 @@ async function tryOnce(services: TrialServices, signal: AbortSignal, tried: Trie
     keyId: companion.createdByKeyId,
     requestId: ids.uuid(),
     isOutsideDay: true,
+    makeFence: fenceOf,
     right: {
       check: () => store.companions.checkOwned(companion.accountId, companion.id),
       refusal: () => missing("companion"),
@@ -120,6 +130,12 @@ async function tryOnce(services: TrialServices, signal: AbortSignal, tried: Trie
   const [trace] = traces;
   if (ended === null && trace !== undefined) return trace;
   throw toFailure(ended, trace ?? null);
+}
+
+/** By their content, so that the same passages make the same request. */
+function fenceOf(passages: readonly NumberedPassage[]): string {
+  const texts = passages.map(({ title, url, page, heading, text }) => [title, url, page, heading, text]);
+  return sha256Hex(JSON.stringify(texts)).slice(0, fenceCharacters);
 }
 
 function toFailure(error: unknown, trace: TrialTrace | null): unknown {

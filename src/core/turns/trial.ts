@@ -13,7 +13,7 @@ import { UnkeptTurns } from "./unkept-turns.ts";
 
 type Asked = Pick<
   TurnStart,
-  "plan" | "keyId" | "message" | "form" | "requestId" | "right" | "noteFailure" | "isOutsideDay"
+  "plan" | "keyId" | "message" | "form" | "makeFence" | "requestId" | "right" | "noteFailure" | "isOutsideDay"
 >;
 
 export interface TrialStart extends Asked {

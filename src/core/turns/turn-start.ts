@@ -7,7 +7,7 @@ import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { CitedSource } from "../../domain/knowledge.ts";
+import type { CitedSource, NumberedPassage } from "../../domain/knowledge.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { ToolCall } from "../../domain/tool.ts";
@@ -34,6 +34,8 @@ export interface TurnStart {
   readonly given?: GivenPrompt;
   /** As in `ReplyRequest`. */
   readonly form?: ReplyForm;
+  /** Makes the mark that fences passages, which nothing in them may contain; left out: one of chance. */
+  readonly makeFence?: (passages: readonly NumberedPassage[]) => string;
   requestId: string;
   /** What the limit of running turns counts by; null means no limit. */
   address: string | null;

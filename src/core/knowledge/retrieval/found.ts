@@ -38,8 +38,6 @@ export interface KnowledgeFinder {
   find(question: KnowledgeQuestion): Promise<Found>;
   /** The best passages for a query, also of knowledge that goes whole. At most 100. */
   search(companion: Companion, query: string, limit: number): Promise<Found>;
-  /** What passages go to the model in; left out: something made up for each request. Evals need it to be the same again. */
-  makeFence?(passages: readonly NumberedPassage[]): string;
 }
 
 /** A question to the meaning of passages. */
