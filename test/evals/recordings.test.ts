@@ -9,7 +9,6 @@ import {
   createRecordedEmbeddings,
   createRecordedFetcher,
   createRecordedMcpTools,
-  makeRecordedFence,
 } from "../../src/core/evals/recordings/recorded-knowledge.ts";
 import { createRecordedLlm } from "../../src/core/evals/recordings/recorded-llm.ts";
 import { createRecordings, openRecordings, type Recordings } from "../../src/core/evals/recordings/recordings.ts";
@@ -248,13 +247,5 @@ describe("knowledge", () => {
     expect(executed).toEqual([]);
     expect(await replayer.list({ ...at, url: `${server.url}/other` }, forever)).toMatchObject({ outcome: "failed" });
     expect(recordings.takeMiss()).toContain("no recording of this tools request");
-  });
-
-  test("a fence is the same for the same passages, and another for others", () => {
-    const passage = { n: 1, title: "Hours", url: null, page: null, heading: null, text: "Open" };
-    const fence = (text: string) => makeRecordedFence([{ ...passage, text } as never]);
-    expect(fence("Open")).toBe(fence("Open"));
-    expect(fence("Open")).not.toBe(fence("Closed"));
-    expect(fence("Open")).toMatch(/^[0-9a-f]{20}$/);
   });
 });

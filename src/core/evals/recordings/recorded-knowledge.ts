@@ -2,18 +2,10 @@
 import type { EmbeddingProvider } from "../../../contracts/llm/embeddings.ts";
 import type { McpTools } from "../../../contracts/tool-servers.ts";
 import type { JsonObject } from "../../../domain/json.ts";
-import type { NumberedPassage } from "../../../domain/knowledge.ts";
-import { sha256Hex } from "../../../lib/sha256.ts";
 import { FetchingFailure } from "../../knowledge/fetching/failure.ts";
 import type { Fetched, Fetcher } from "../../knowledge/fetching/fetcher.ts";
 import type { SitePages } from "../../knowledge/fetching/site-pages.ts";
 import type { Recordings } from "./recordings.ts";
-
-/** The same for the same passages, which cannot hold what is made of all of them. */
-export function makeRecordedFence(passages: readonly NumberedPassage[]): string {
-  const facts = passages.map(({ n, title, url, page, heading, text }) => [n, title, url, page, heading, text]);
-  return sha256Hex(JSON.stringify(facts)).slice(0, 20);
-}
 
 /** Of one text: how many come in one call is for each provider to decide. */
 interface RecordedEmbedding extends JsonObject {
