@@ -105,7 +105,7 @@ export function toWireTrace(trace: TrialTrace, version: number | null, totalMs: 
     max_output_tokens: maxOutputTokens,
     messages: [...prompt, ...messages.map((message) => ({ role: message.role, text: textOf(message) }))],
     tool_calls: trace.toolCalls.map(({ name, arguments: given, result, outcome }) => ({
-      ...{ tool: name, arguments: readArguments(given), result, state: outcome },
+      ...{ tool: name, arguments: readArguments(given) ?? given, result, state: outcome },
     })),
     sources: trace.sources.map(({ n, title, url, page, isCited }) => ({ n, title, url, page, cited: isCited })),
     no_answer: trace.isNothingFound,
