@@ -1,12 +1,14 @@
 /** Drafts of companions: a change that is made, tried and read, and published as a whole. */
-import type { Draft, WriteContext } from "../../contracts/store/store.ts";
+import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Principal } from "../../domain/account.ts";
-import type { Companion, CompanionSettings } from "../../domain/companion.ts";
-import { AppError } from "../../domain/errors.ts";
+import type { Companion } from "../../domain/companion.ts";
+import { AppError, invalidFields } from "../../domain/errors.ts";
+import { isJsonObject } from "../../domain/json.ts";
 import { missing } from "../../domain/resource-id.ts";
+import type { Draft, VersionSettings } from "../../domain/version.ts";
 import { requirePrices } from "./priced-companions.ts";
 import { mergeMetadata, readCompanionPatch, readMergePatch } from "./read-settings.ts";
-import { type CompanionServices, getCompanion, releasePeople, rulesOf } from "./service.ts";
+import { type CompanionServices, getCompanion, releasePeople, rulesOf, via } from "./service.ts";
 import { isSame, pickChanged, toWireNames, toWirePatch } from "./version-changes.ts";
 
 type Check = ((draft: Draft) => void) | undefined;
@@ -20,7 +22,7 @@ export async function getDraft({ store }: Pick<CompanionServices, "store">, comp
 
 /** Wire names of the draft's fields that are neither as they were when it began, nor as it makes them. */
 export function listConflicts(companion: Companion, { base, patch }: Pick<Draft, "base" | "patch">): string[] {
-  const fields = Object.keys(patch) as (keyof CompanionSettings)[];
+  const fields = Object.keys(patch) as (keyof VersionSettings)[];
   const changed = fields.filter(
     (field) => !isSame(companion[field], base[field]) && !isSame(companion[field], patch[field]),
   );
@@ -35,8 +37,12 @@ export async function putDraft(
   { body, check }: { body: unknown; check: Check },
   context: WriteContext,
 ): Promise<Draft> {
+  // What files call a companion is not what visitors meet.
+  if (isJsonObject(body) && body["slug"] !== undefined && body["slug"] !== current.slug) {
+    throw invalidFields([{ param: "slug", detail: "A draft has none: change it live." }]);
+  }
   const { patch, metadata } = await readMergePatch(body, rulesOf(services, principal), current);
-  const revise = (now: Companion): Partial<CompanionSettings> => {
+  const revise = (now: Companion): Partial<VersionSettings> => {
     const merged = metadata === null ? patch : { ...patch, metadata: mergeMetadata(now.metadata, metadata) };
     return pickChanged(now, { ...now, ...merged });
   };
@@ -89,7 +95,7 @@ export async function publishDraft(
       if (conflicts.length > 0) throw changedLive(conflicts);
       return newest.patch;
     },
-    { ...context, change: { ...context.change, via: "publish" } },
+    via("publish", context),
   );
   if (published === null) throw missing("draft");
   await releasePeople(services, current, published);

@@ -2,17 +2,17 @@
 import type { ToolChange, WriteContext } from "../../contracts/store/store.ts";
 import { sealedAs } from "../../core/tools/sealed-as.ts";
 import type { Principal } from "../../domain/account.ts";
-import type { Companion, CompanionSettings } from "../../domain/companion.ts";
+import type { Companion } from "../../domain/companion.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing } from "../../domain/resource-id.ts";
 import { builtInPrefix, type Tool } from "../../domain/tool.ts";
-import type { CompanionVersion, ToolSettings, VersionSource } from "../../domain/version.ts";
+import type { CompanionVersion, ToolSettings, VersionSettings, VersionSource } from "../../domain/version.ts";
 import { findFaults } from "../../http/schemas/tool-faults.ts";
 import { toWireToolSettings } from "../../http/schemas/tool-settings.ts";
 import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
 import { requirePrices } from "./priced-companions.ts";
 import { readCompanionPatch } from "./read-settings.ts";
-import { type CompanionServices, getCompanion, releasePeople, rulesOf } from "./service.ts";
+import { type CompanionServices, getCompanion, releasePeople, rulesOf, via } from "./service.ts";
 import { isSame, pickChanged, toWirePatch } from "./version-changes.ts";
 
 export interface Restored {
@@ -69,7 +69,7 @@ export async function restoreVersion(
         toolDeletes: deletes,
       };
     },
-    { ...context, change: { ...context.change, via: "restore" } },
+    via("restore", context),
   );
   if (restored === null) throw missing("companion");
   for (const tool of tools) services.toolbox.forget(tool.id);
@@ -88,7 +88,7 @@ export async function restoreVersion(
 }
 
 /** Whether visitors may use it at the moment is no part of what it was. */
-function pickRestored(current: Companion, { settings }: CompanionVersion): Partial<CompanionSettings> {
+function pickRestored(current: Companion, { settings }: CompanionVersion): Partial<VersionSettings> {
   return pickChanged(current, { ...settings, enabled: current.enabled });
 }
 
@@ -143,7 +143,8 @@ async function checkTools(
   });
   const faults: FieldError[] = [];
   for (const tool of [...creates, ...changed]) {
-    const { url, ...settings } = toWireToolSettings(tool);
+    const { url, tools, ...others } = toWireToolSettings(tool);
+    const settings = { ...others, tools: tools && [...tools] };
     // Nobody enters the URL of one that the server answers itself.
     const sent = tool.target.url.startsWith(builtInPrefix) ? settings : { ...settings, url };
     const found = await findFaults(sent, tool.target.type, (address) => outgoing.findFault(address));

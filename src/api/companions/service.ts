@@ -8,6 +8,7 @@ import type { Principal } from "../../domain/account.ts";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { makeEmbedToken } from "../../domain/credentials.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
+import type { ChangeVia } from "../../domain/version.ts";
 import type { NewEmbedTokenBody } from "./model.ts";
 import { requirePrices } from "./priced-companions.ts";
 import {
@@ -104,6 +105,11 @@ export async function updateCompanion(
   if (updated === null) throw missing("companion");
   await releasePeople(services, current, updated);
   return updated;
+}
+
+/** What a change came through, where that is not what its caller is. */
+export function via(through: ChangeVia, context: WriteContext): WriteContext {
+  return { ...context, change: { note: null, actorName: null, ...context.change, via: through } };
 }
 
 /** Once people may no longer step in, they have no conversation of the companion. */

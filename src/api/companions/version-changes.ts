@@ -1,5 +1,5 @@
 /** What is different between two states of a companion, by field, as people read it. */
-import type { Companion, CompanionSettings } from "../../domain/companion.ts";
+import type { Companion } from "../../domain/companion.ts";
 import type { CompanionVersion, ToolSettings, VersionSettings, VersionSource } from "../../domain/version.ts";
 import { toWireToolSettings } from "../../http/schemas/tool-settings.ts";
 import { companionFields, toWireSettings } from "./fields.ts";
@@ -19,23 +19,32 @@ export function listChanges(from: CompanionVersion, to: CompanionVersion): Field
   });
 }
 
+/** Wire names, each with that of its setting. */
+const listFields = () =>
+  companionFields().names.filter((names): names is [(typeof names)[0], keyof VersionSettings] => names[1] !== "slug");
+
+/** All settings that versions and drafts have. */
+export function toWireWhole(settings: VersionSettings) {
+  const whole = toWireSettings({ ...settings, slug: null });
+  return Object.fromEntries(listFields().map(([wire]) => [wire, whole[wire]]));
+}
+
 /** The settings of `to` that `from` has not, as they are stored. */
 export function pickChanged(from: VersionSettings, to: VersionSettings): Partial<VersionSettings> {
-  const [before, after] = [toWireSettings(from), toWireSettings(to)];
-  const changed = companionFields().names.filter(([wire]) => !isSame(before[wire], after[wire]));
+  const [before, after] = [toWireWhole(from), toWireWhole(to)];
+  const changed = listFields().filter(([wire]) => !isSame(before[wire], after[wire]));
   return Object.fromEntries(changed.map(([, field]) => [field, to[field]]));
 }
 
 /** Wire names of settings. */
-export function toWireNames(patch: Partial<CompanionSettings>): string[] {
-  return companionFields().names.flatMap(([wire, field]) => (field in patch ? wire : []));
+export function toWireNames(patch: { readonly [Field in keyof VersionSettings]?: unknown }): string[] {
+  return listFields().flatMap(([wire, field]) => (field in patch ? wire : []));
 }
 
 /** A patch as its owner would send it. */
-export function toWirePatch(current: Companion, patch: Partial<CompanionSettings>): Record<string, unknown> {
-  const whole = toWireSettings({ ...current, ...patch });
-  const names = companionFields().names.filter(([, field]) => field in patch);
-  return Object.fromEntries(names.map(([wire]) => [wire, whole[wire]]));
+export function toWirePatch(current: Companion, patch: Partial<VersionSettings>): Record<string, unknown> {
+  const whole = toWireWhole({ ...current, ...patch });
+  return Object.fromEntries(toWireNames(patch).map((name) => [name, whole[name]]));
 }
 
 export function toWireTool(tool: ToolSettings) {
@@ -48,7 +57,7 @@ export function toWireSource({ id, title, contentHash }: VersionSource) {
 
 /** All that a version has of the companion, by field. */
 function toWireContent({ settings, tools, sources }: CompanionVersion): Readonly<Record<string, unknown>> {
-  return { ...toWireSettings(settings), tools: tools.map(toWireTool), sources: sources.map(toWireSource) };
+  return { ...toWireWhole(settings), tools: tools.map(toWireTool), sources: sources.map(toWireSource) };
 }
 
 /** Objects are the same whatever the order of their members: a database may change that. */

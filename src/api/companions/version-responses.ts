@@ -7,9 +7,8 @@ import { Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { shownToolFields } from "../../http/schemas/tool-fields.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { listConflicts } from "./drafts.ts";
-import { toWireSettings } from "./fields.ts";
 import { CompanionObject, makeSettingsFields } from "./responses.ts";
-import { toWireNames, toWireSource, toWireTool } from "./version-changes.ts";
+import { toWireNames, toWireSource, toWireTool, toWireWhole } from "./version-changes.ts";
 
 export const makeNumber = (description: string) => t.Integer({ minimum: 1, description, examples: [7] });
 
@@ -98,7 +97,7 @@ export function toWireVersion({ number, createdAt, actor, via, note, changed }: 
 export function toWireWholeVersion(version: CompanionVersion) {
   return {
     ...toWireVersion(version),
-    settings: toWireSettings(version.settings),
+    settings: toWireWhole(version.settings),
     tools: version.tools.map(toWireTool),
     sources: version.sources.map(toWireSource),
   };
@@ -107,7 +106,7 @@ export function toWireWholeVersion(version: CompanionVersion) {
 /** The companion as its draft would make it. */
 export function toWireDraft(companion: StoredCompanion, draft: Draft) {
   return {
-    ...toWireSettings({ ...companion, ...draft.patch }),
+    ...toWireWhole({ ...companion, ...draft.patch }),
     changed: toWireNames(draft.patch),
     conflicts: listConflicts(companion, draft),
     began_version: draft.beganVersion,
