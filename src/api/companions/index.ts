@@ -16,6 +16,7 @@ import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { EventStream } from "../../http/sse.ts";
 import { respondWithTurn } from "../../http/stream-response.ts";
+import { applyRoute } from "./apply/index.ts";
 import { batchRoute } from "./batch-route.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, toListedCompanion } from "./list-query.ts";
@@ -57,6 +58,7 @@ export const companionRoutes: readonly Route[] = [
       }),
   }),
   batchRoute,
+  applyRoute,
   route({
     id: "listCompanions",
     method: "GET",

@@ -5,12 +5,16 @@ import { type HistoryMessage, textOf, textParts } from "../../domain/conversatio
 import { messageText, nullishUuid } from "../../http/schemas/chat-message.ts";
 import { nameText } from "../../http/schemas/name.ts";
 import { compileBody, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
+import { slugText } from "../../http/schemas/slug.ts";
 import { companionFields } from "./fields.ts";
+
+export const companionSlug = () =>
+  slugText("What files call it, unique in the account: otherwise 409 `conflict`. Not set: no file does.", "support");
 
 export const newCompanionBody = compileChecker(() => {
   const { name, sent } = companionFields();
   return t.Object(
-    { name, ...sent },
+    { name, slug: Nullish(companionSlug()), ...sent },
     {
       $id: "NewCompanion",
       additionalProperties: false,
@@ -22,7 +26,7 @@ export const newCompanionBody = compileChecker(() => {
 export const companionPatchBody = compileChecker(() => {
   const { name, sent } = companionFields();
   return t.Object(
-    { name: t.Optional(name), ...sent },
+    { name: t.Optional(name), slug: Nullish(companionSlug()), ...sent },
     {
       $id: "CompanionPatch",
       additionalProperties: false,

@@ -30,6 +30,7 @@ const makeCompanionFields = () => {
   ) as ShownFields<typeof settings>;
   return {
     id,
+    slug: Nullable(t.String({ description: "What files call it; null for none.", examples: ["support"] })),
     name,
     ...shown,
     embed_token: Nullable(
@@ -75,6 +76,7 @@ export type EmbedToken = Static<typeof EmbedTokenObject>;
 export function toWireCompanion(companion: StoredCompanion): Companion {
   return {
     id: companion.id,
+    slug: companion.slug,
     ...toWireSettings(companion),
     embed_token: companion.embedToken,
     created_by_key_id: companion.createdByKeyId,

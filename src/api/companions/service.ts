@@ -20,7 +20,10 @@ import {
 
 type CompanionServices = PricedServices & Pick<Services, "store" | "ids" | "people">;
 
-function rulesOf({ settings, store }: CompanionServices, { account }: Principal): SettingRules {
+export function rulesOf(
+  { settings, store }: Pick<CompanionServices, "settings" | "store">,
+  { account }: Pick<Principal, "account">,
+): SettingRules {
   const dailyMessages = settings.dailyMessages[account.plan];
   return { ...settings.llm, dailyMessages, voice: store.voice, accountId: account.id };
 }
