@@ -53,7 +53,7 @@ function member(slug: string | null, settings: Partial<CompanionSettings>, rest:
   return { companion, tools: [], sources: [], applied: null, changes: [ada], ...rest };
 }
 
-async function plan(entries: readonly object[], members: readonly SetMember[], options: Partial<PlanRequest> = {}) {
+async function plan(entries: readonly unknown[], members: readonly SetMember[], options: Partial<PlanRequest> = {}) {
   const bySlug = (slug: string) => members.find(({ companion }) => companion.slug === slug) ?? null;
   const byId = (id: string | undefined) => members.find(({ companion }) => companion.id === id) ?? null;
   const find = ({ slug, adopt }: { slug: string; adopt?: string }): Existing | null => bySlug(slug) ?? byId(adopt);

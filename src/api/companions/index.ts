@@ -19,7 +19,7 @@ import { respondWithTurn } from "../../http/stream-response.ts";
 import { applyRoute } from "./apply/index.ts";
 import { batchRoute } from "./batch-route.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
-import { companionListQuery, toListedCompanion } from "./list-query.ts";
+import { companionListQuery, matchesText, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody, testChatBody, toHistory, toWireTrace } from "./model.ts";
 import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
@@ -76,9 +76,13 @@ export const companionRoutes: readonly Route[] = [
         ),
       },
     }),
-    handle({ services, principal, query: { q, page, isEnabled, fields, metadata } }) {
+    async handle({ services, principal, query: { q, slug, page, isEnabled, fields, metadata } }) {
       const { updatedSinceMs } = page;
-      const filters = { metadata, q: q === "" ? null : q, isEnabled, updatedSinceMs };
+      const named = slug === null ? null : await services.store.companions.findBySlug(principal.account.id, slug);
+      const isNamed = slug === null || (named !== null && (q === null || matchesText(named, q)));
+      if (!isNamed) return { data: [], next_cursor: null };
+      // By its id, so that all other filters hold as well.
+      const filters = { metadata, q: named?.id ?? (q === "" ? null : q), isEnabled, updatedSinceMs };
       const read = (part: PageRequest) => services.store.companions.list(principal.account.id, filters, part);
       return collectList(page, read, toListedCompanion(fields, principal));
     },

@@ -8,7 +8,6 @@ import { toNewSource } from "../../api/knowledge/service.ts";
 import { toWireTool } from "../../api/tools/model.ts";
 import { openApplyTools } from "../../app/apply-services.ts";
 import type { PageRequest, WriteContext } from "../../contracts/store/store.ts";
-import type { Companion } from "../../domain/companion.ts";
 import { OutdatedError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { maxSources, type Source } from "../../domain/knowledge.ts";
@@ -87,10 +86,8 @@ export async function openLocalTarget(input: ActionInput, email: string, note: s
       return found.map(({ id, name, slug }) => ({ id, name, slug }));
     },
     async find(slug) {
-      const query = { ...anyCompanion, slug };
-      const { items } = await store.companions.list(account.id, query, { limit: 1, afterId: null });
-      const companion: Companion | undefined = items[0];
-      if (companion === undefined) return null;
+      const companion = await store.companions.findBySlug(account.id, slug);
+      if (companion === null) return null;
       const tools = await store.tools.listAll(companion.id);
       const wire = (value: object) => value as JsonObject;
       return {
