@@ -5,7 +5,7 @@ import { openNamedFile } from "./named-file.ts";
 import { file, free } from "./value.ts";
 
 export const apiServerOptions = {
-  url: { value: free("url"), about: "A server to do it at, over HTTP, in place of the data directory." },
+  url: { value: free("url"), about: "A server to do it at, over HTTP, instead of the data directory." },
   "api-key-file": { value: file, about: "A file with the API key for --url." },
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 
