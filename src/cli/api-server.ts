@@ -5,15 +5,15 @@ import { openNamedFile } from "./named-file.ts";
 import { file, free } from "./value.ts";
 
 export const apiServerOptions = {
-  url: { value: free("url"), about: "A server to do it at, over HTTP, in place of the data directory." },
+  url: { value: free("url"), about: "A server to do it at, over HTTP, instead of the data directory." },
   "api-key-file": { value: file, about: "A file with the API key for --url." },
 } as const satisfies Readonly<Record<string, OptionSpec>>;
 
 interface ApiCall {
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
-  readonly body?: JsonValue;
+  /** A form, or what is sent as JSON. */
+  readonly body?: JsonValue | FormData;
   /** For the whole answer. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -73,16 +73,17 @@ async function ask(at: string, key: string, method: string, call: ApiCall): Prom
   const { query = {}, headers, body, timeoutMs = usualTimeoutMs, signal } = call;
   const search = new URLSearchParams(query).toString();
   const limit = AbortSignal.timeout(timeoutMs);
+  const isForm = body instanceof FormData;
   const sent = {
     ...headers,
     Authorization: `Bearer ${key}`,
-    ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+    ...(body === undefined || isForm ? {} : { "Content-Type": "application/json" }),
   };
   try {
     const response = await fetch(search === "" ? at : `${at}?${search}`, {
       ...{ method, headers: sent, redirect: "error" as const },
       signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     });
     const answer = { status: response.status, headers: response.headers, text: await readText(response) };
     if (response.ok) return answer;

@@ -12,12 +12,10 @@ import { AppError } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { type ActionInput, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { toFileFaults, writeFaults } from "./companion-sets/faults.ts";
-import { openHttpTarget } from "./companion-sets/http-target.ts";
-import { openLocalTarget } from "./companion-sets/local-target.ts";
+import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
 import { describePlan } from "./companion-sets/plan-text.ts";
 import type { SentUpload, SetTarget } from "./companion-sets/target.ts";
 import { openNamedFile } from "./named-file.ts";
-import { openRemote, remoteOptions } from "./remote-server.ts";
 import { file, free, oneOf } from "./value.ts";
 
 /** With `--dry-run`, where something would change. */
@@ -38,7 +36,7 @@ export const applyCommand = singleCommand(
         isRequired: true,
         isRepeatable: true,
       },
-      ...remoteOptions,
+      ...targetOptions,
       set: { value: free("name"), about: "The set whose members the files hold (default)." },
       "dry-run": { about: "Only show what would change." },
       prune: { value: oneOf(pruneModes), about: "What becomes of members of the set that the files lack (off)." },
@@ -52,16 +50,12 @@ export const applyCommand = singleCommand(
       const options = readOptions(input);
       const isDelete = options["prune"] === "delete" && options["dry_run"] !== true && !args.has("yes");
       if (isDelete && !io.canAsk) throw new Misuse("--prune delete asks before it deletes: add --yes to do it.");
-      const remote = await openRemote(input);
-      // From there on it is known as whom files are opened.
-      if (remote === null) input.loadConfig();
+      const openTarget = prepareTarget(input);
       const asCaller = <Result>(path: string, work: () => Result) => io.user.forFile(path, work);
       const files = await readFiles([...args.list("file"), ...args.operands], asCaller);
       await requireSound(input, files);
       const uploads = openUploads(input, files.companions);
-      const note = args.find("note") ?? null;
-      const target =
-        remote === null ? await openLocalTarget(input, args.text("account"), note) : openHttpTarget(remote, note);
+      const target = await openTarget(args.find("note") ?? null);
       const body: JsonObject = { ...options, companions: files.companions.map(({ entry }) => entry) };
       if (isDelete && !(await mayDelete(input, target, body))) throw new CommandFailure("nothing was applied.");
       const result = await explained(input, files.companions, () => target.apply(body));

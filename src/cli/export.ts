@@ -2,11 +2,9 @@
 import type { JsonValue } from "../domain/json.ts";
 import { CommandFailure, singleCommand } from "./command.ts";
 import { toFiles } from "./companion-sets/export-files.ts";
-import { openHttpTarget } from "./companion-sets/http-target.ts";
-import { openLocalTarget } from "./companion-sets/local-target.ts";
+import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
 import type { SetTarget } from "./companion-sets/target.ts";
 import { writeFolder } from "./companion-sets/written-folder.ts";
-import { openRemote, remoteOptions } from "./remote-server.ts";
 import { directory, free } from "./value.ts";
 
 /** Of those that are left out. */
@@ -19,13 +17,11 @@ export const exportCommand = singleCommand({
   options: {
     directory: { value: directory, short: "d", about: "Where the files are written.", isRequired: true },
     slug: { value: free("slug"), about: "Only this companion.", isRepeatable: true },
-    ...remoteOptions,
+    ...targetOptions,
   },
   async run(input) {
     const { args, io } = input;
-    const remote = await openRemote(input);
-    const target =
-      remote === null ? await openLocalTarget(input, args.text("account"), null) : openHttpTarget(remote, null);
+    const target = await prepareTarget(input)(null);
     const { slugs, leftOut } = await chooseSlugs(target, args.list("slug"));
     const files = new Map<string, string>();
     for (const slug of slugs) {
@@ -33,7 +29,10 @@ export const exportCommand = singleCommand({
       if (found === null) throw new CommandFailure(`there is no companion with the slug ${JSON.stringify(slug)}.`);
       for (const [name, text] of await toFiles(found)) files.set(name, text);
     }
-    const { written, deleted } = writeFolder(args.text("directory"), files);
+    const isAll = args.list("slug").length === 0;
+    // A slug has no dot.
+    const concerns = (name: string) => isAll || slugs.includes(name.split(".", 1)[0] ?? "");
+    const { written, deleted } = writeFolder(args.text("directory"), files, concerns);
     for (const name of leftOut.slice(0, maxNamed)) {
       await io.writeError(`companiond: ${JSON.stringify(name)} has no slug and is left out.\n`);
     }

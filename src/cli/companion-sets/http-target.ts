@@ -1,47 +1,82 @@
 /** A server over HTTP, as a target of files. */
 import type { ApplyResult } from "../../api/companions/apply/responses.ts";
-import { isJsonObject, type JsonValue } from "../../domain/json.ts";
+import { AppError, type FieldError } from "../../domain/errors.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { ApiRefusal, type ApiServer } from "../api-server.ts";
 import { CommandFailure } from "../command.ts";
-import type { RemoteServer } from "../remote-server.ts";
 import type { SetTarget } from "./target.ts";
 
-export function openHttpTarget(server: RemoteServer, note: string | null): SetTarget {
+/** A set may take a while; a server that has not answered by then will not. */
+const timeoutMs = 5 * 60_000;
+const pageSize = "100";
+
+export function openHttpTarget(server: ApiServer, note: string | null): SetTarget {
   const headers = note === null ? {} : { "x-change-note": encodeURIComponent(note) };
-  const listOf = async (id: string, what: "tools" | "sources") => {
-    return (await server.list(`/api/companions/${id}/${what}`)).filter(isJsonObject);
-  };
+
+  async function list(path: string, query: Readonly<Record<string, string>> = {}): Promise<JsonObject[]> {
+    const items: JsonObject[] = [];
+    for (let cursor: string | null = null; ; ) {
+      const part: Record<string, string> = cursor === null ? {} : { cursor };
+      const { text } = await server.call("GET", path, { query: { ...query, ...part, limit: pageSize } });
+      const page: JsonValue = parse(text);
+      if (!isJsonObject(page) || !Array.isArray(page["data"])) throw notCompaniond(server);
+      items.push(...page["data"].filter(isJsonObject));
+      const next: JsonValue | undefined = page["next_cursor"];
+      if (typeof next !== "string") return items;
+      cursor = next;
+    }
+  }
+
+  function parse(text: string): JsonValue {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw notCompaniond(server);
+    }
+  }
 
   return {
     async apply(body) {
-      return (await server.call("POST", "/api/apply", { body })) as unknown as ApplyResult;
+      const { text } = await server.call("POST", "/api/apply", { body, timeoutMs }).catch(throwFields);
+      return parse(text) as unknown as ApplyResult;
     },
     async sendUpload({ companionId, slug, title, name, bytes }) {
       const path = `/api/companions/${companionId}/sources`;
-      const known = (await listOf(companionId, "sources")).find((source) => source["slug"] === slug);
+      const known = (await list(path)).find((source) => source["slug"] === slug);
       const form = new FormData();
       form.append("file", new File([bytes], name));
       form.append("slug", slug);
       if (title !== null) form.append("title", title);
-      if (known === undefined) await server.call("POST", path, { body: form, headers });
-      else await server.call("PUT", `${path}/${textOf(known["id"])}`, { body: form, headers });
+      const [method, at] = known === undefined ? ["POST", path] : ["PUT", `${path}/${String(known["id"])}`];
+      await server.call(method, at, { body: form, headers, timeoutMs });
     },
     finish: async () => [],
     async listNames() {
-      const rows = await server.list("/api/companions", { fields: "name,slug" });
-      return rows.filter(isJsonObject).map(({ id, name, slug }) => {
-        return { id: textOf(id), name: textOf(name), slug: typeof slug === "string" ? slug : null };
+      const rows = await list("/api/companions", { fields: "name,slug" });
+      return rows.map(({ id, name, slug }) => {
+        return { id: String(id), name: String(name), slug: typeof slug === "string" ? slug : null };
       });
     },
     async find(slug) {
-      const [companion] = await server.list("/api/companions", { slug });
-      if (!isJsonObject(companion)) return null;
-      const id = textOf(companion["id"]);
-      return { companion, tools: await listOf(id, "tools"), sources: await listOf(id, "sources") };
+      const [companion] = await list("/api/companions", { slug });
+      if (companion === undefined) return null;
+      const path = `/api/companions/${String(companion["id"])}`;
+      return { companion, tools: await list(`${path}/tools`), sources: await list(`${path}/sources`) };
     },
   };
 }
 
-function textOf(value: JsonValue | undefined): string {
-  if (typeof value === "string") return value;
-  throw new CommandFailure("the server does not answer as companiond does.");
+/** Fields at fault as the server's own code would report them. */
+function throwFields(error: unknown): never {
+  if (error instanceof ApiRefusal && error.code === "invalid_request" && isJsonObject(error.problem)) {
+    const { errors, detail } = error.problem;
+    if (Array.isArray(errors)) {
+      throw new AppError("invalid_request", String(detail), { errors: errors as unknown as FieldError[] });
+    }
+  }
+  throw error;
+}
+
+function notCompaniond({ url }: ApiServer): CommandFailure {
+  return new CommandFailure(`${url} does not answer as companiond does.`);
 }

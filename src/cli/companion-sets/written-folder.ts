@@ -12,8 +12,15 @@ export interface Written {
   readonly deleted: readonly string[];
 }
 
-/** Throws `CommandFailure` with the first file that is someone else's: then nothing is written. */
-export function writeFolder(folder: string, files: ReadonlyMap<string, string>): Written {
+/**
+ * `concerns`: whether a file that is not written any more is to be deleted. Throws `CommandFailure` with the first file that
+ * is someone else's: then nothing is written.
+ */
+export function writeFolder(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+  concerns: (name: string) => boolean,
+): Written {
   mkdirSync(folder, { recursive: true });
   const own = new Set(readOwn(folder));
   for (const name of [...files.keys(), ...own]) {
@@ -25,12 +32,15 @@ export function writeFolder(folder: string, files: ReadonlyMap<string, string>):
     );
   }
   const written = [...files].filter(([name, text]) => readText(join(folder, name)) !== text);
-  const deleted = [...own].filter((name) => !files.has(name) && readText(join(folder, name)) !== null);
+  const deleted = [...own].filter(
+    (name) => !files.has(name) && concerns(name) && readText(join(folder, name)) !== null,
+  );
   // Listed before they are there: after a crash they are still known as its own.
   replace(join(folder, listName), listText([...own, ...files.keys()]));
   for (const [name, text] of written) replace(join(folder, name), text);
   for (const name of deleted) rmSync(join(folder, name));
-  replace(join(folder, listName), listText([...files.keys()]));
+  const others = [...own].filter((name) => !concerns(name));
+  replace(join(folder, listName), listText([...others, ...files.keys()]));
   return { written: written.map(([name]) => name), deleted };
 }
 

@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { maxSources } from "../../../domain/knowledge.ts";
 import { maxTools } from "../../../domain/tool.ts";
+import { maxChangeNoteLength } from "../../../domain/version.ts";
 import { compileChecker, Nullish, OneOf, Text, uuidPattern } from "../../../http/schemas/schema.ts";
 import { slugText } from "../../../http/schemas/slug.ts";
 import { findBlank, refreshHours, sourceSlug, titleText, urlText } from "../../../http/schemas/source-fields.ts";
@@ -110,7 +111,13 @@ const options = () => ({
     t.Boolean({ description: "Also where someone else changed what is named, or another set holds it." }),
   ),
   dry_run: Nullish(t.Boolean({ description: "Only answers what would change." })),
-  note: Nullish(Text({ maxLength: 500, description: "Why, for the list of versions.", examples: ["Autumn prices"] })),
+  note: Nullish(
+    Text({
+      maxLength: maxChangeNoteLength,
+      description: "Why, for the list of versions.",
+      examples: ["Autumn prices"],
+    }),
+  ),
 });
 
 export const applyBody = compileChecker(() =>

@@ -15,6 +15,8 @@ export interface RecordedRequest extends JsonObject {
 interface RecordingFacts {
   /** RFC 3339: the clock stands there, whenever it is replayed. */
   readonly recorded_at: string;
+  /** Of the server, which decide on requests and costs: a replay needs none of them. */
+  readonly settings?: JsonObject;
 }
 
 interface RecordingFile {
@@ -37,6 +39,8 @@ export interface Recordings {
   readonly mode: "replay" | "record";
   /** Milliseconds since the epoch, whole: the clock of everything that is asked stands there. */
   readonly atMs: number;
+  /** What was recorded with; empty where nothing is. */
+  readonly settings: JsonObject;
   /**
    * What was recorded for the request, the next of its answers each time; of embeddings, pages and lists always the one.
    * While recording, what `ask` resolves with, which is kept; null from it is passed on and not kept. Rejects with
@@ -84,6 +88,7 @@ export async function openRecordings(directory: string): Promise<Recordings> {
 
   return {
     mode: "replay",
+    settings: facts?.settings ?? {},
     atMs: facts === null ? noTimeMs : Date.parse(facts.recorded_at),
     async answer(request) {
       try {
@@ -103,13 +108,19 @@ export async function openRecordings(directory: string): Promise<Recordings> {
 }
 
 /** Makes the directory, and replaces the recordings of all that is asked from now on. */
-export async function createRecordings(directory: string, nowMs: number): Promise<Recordings> {
+export async function createRecordings(
+  directory: string,
+  nowMs: number,
+  settings: JsonObject = {},
+): Promise<Recordings> {
   const atMs = Math.floor(nowMs / 1000) * 1000;
   const kept = new Map<string, JsonValue[]>();
   await mkdir(directory, { recursive: true });
-  await writeJson(join(directory, factsName), { recorded_at: new Date(atMs).toISOString() } satisfies RecordingFacts);
+  const facts: RecordingFacts = { recorded_at: new Date(atMs).toISOString(), settings };
+  await writeJson(join(directory, factsName), facts);
   return {
     mode: "record",
+    settings,
     atMs,
     async answer(request, ask) {
       const answer = await ask();
