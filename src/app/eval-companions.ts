@@ -38,9 +38,28 @@ export async function applyAll(parts: ApplyingParts, companions: readonly FileCo
   };
   const body = { companions: companions.map(({ entry }) => entry) };
   const applier = { account, keyId: null, rules };
-  const prepared = await prepareApply({ store, ids: systemIds, sealing }, applier, body, clock.nowMs());
+  const companionSets = store.companionSets ?? createEmptySets(store, account.id); // TODO remove with v-store
+  const prepared = await prepareApply({ store: { companionSets }, ids: systemIds, sealing }, applier, body, clock.nowMs());
   await prepared.write?.(toContext(clock));
   for (const companion of companions) await addUploads(parts, companion);
+}
+
+// TODO remove with v-store
+function createEmptySets(store: Store, accountId: string): Store["companionSets"] {
+  return {
+    read: async () => ({ companions: [] }),
+    async apply(_account: string, _scope: unknown, decide: (state: { companions: [] }) => any, context: WriteContext) {
+      const { creates, result } = decide({ companions: [] });
+      for (const { companion, tools, sources } of creates) {
+        await store.companions.create(accountId, companion, { ...context, auditId: systemIds.uuid() });
+        for (const tool of tools) await store.tools.create(accountId, tool, { ...context, auditId: systemIds.uuid() });
+        for (const source of sources) {
+          await store.knowledge.create(accountId, companion.id, source, { ...context, auditId: systemIds.uuid() });
+        }
+      }
+      return result;
+    },
+  } as unknown as Store["companionSets"];
 }
 
 async function addUploads({ store, clock, account, asCaller }: ApplyingParts, { entry, uploads }: FileCompanion) {

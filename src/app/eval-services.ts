@@ -24,6 +24,7 @@ import { createSealing, makeSealingKey, readSealingKey } from "../lib/sealing.ts
 import { applyAll, listUnread, toContext } from "./eval-companions.ts";
 import { openEmbeddings, openLlm } from "./llm.ts";
 import { takeRecordedSettings, toRecordedSettings } from "./recorded-settings.ts";
+import { createSealedSecrets } from "./sealed-secrets.ts";
 import { ownHostsOf } from "./server-settings.ts";
 import { openTrialServices } from "./trial-services.ts";
 
@@ -84,6 +85,15 @@ export async function openEvalServices(given: Config, options: EvalServicesOptio
       close: closing.close,
     };
   });
+}
+
+/** Companions of a store that is open, asked live: what they cost counts as ever. Closing leaves the store. */
+export function openOwnTrials(config: Config, store: Store): Pick<OpenedEvals, "services" | "close"> {
+  const { secretKey, dataDir } = config;
+  const sealing = createSealedSecrets({ secretKey, dataDir, store });
+  const { clock, llm, embeddings } = openEngines(config, null);
+  const { services, close } = openTrialServices(config, { store, sealing, clock, llm, embeddings });
+  return { services, close };
 }
 
 async function openMode(config: Config, mode: EvalServicesOptions["mode"]): Promise<Recordings | null> {

@@ -6,7 +6,7 @@ import { toJunitReport } from "../core/evals/report-junit.ts";
 import { type EvalReport, exitCodeOf, nothingRun } from "../core/evals/result.ts";
 import { runSuites } from "../core/evals/run.ts";
 import type { Suite } from "../core/evals/suite.ts";
-import { apiServerOptions } from "./api-server.ts";
+import { type ApiServer, apiServerOptions, openApiServer } from "./api-server.ts";
 import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
 import { type EvalOptions, readEvalOptions } from "./eval/options.ts";
 import { openOutputFile } from "./eval/output-file.ts";
@@ -47,9 +47,10 @@ const runAction: Action = {
     const { args, io } = input;
     // From there on it is known as whom files are opened.
     if (options.isLocal) input.loadConfig();
+    const server = openApiServer(input);
     const junitFile = args.find("junit");
     const junit = junitFile === undefined ? null : openOutputFile(junitFile, io.user);
-    const report = await makeReport(input, options);
+    const report = await makeReport(input, options, server);
     junit?.replace(toJunitReport(report));
     return { json: toJsonReport(report), text: formatReport(report), exitCode: exitCodeOf(report) };
   },
@@ -64,11 +65,11 @@ export const evalCommand: Command = {
     "4 stopped by --max-cost or a budget.",
 };
 
-async function makeReport(input: ActionInput, options: EvalOptions): Promise<EvalReport> {
+async function makeReport(input: ActionInput, options: EvalOptions, server: ApiServer | null): Promise<EvalReport> {
   const { suites, faults } = await readAll(input, options.slug);
   const none = { ...nothingRun, problems: [], stale: null };
   if (faults.length > 0) return { ...none, faults };
-  const opened = await openTarget(input, options, suites);
+  const opened = await openTarget(input, options, { suites, server });
   if ("faults" in opened) return { ...none, faults: opened.faults };
   try {
     const strangers = await findStrangers(suites, opened.has);
@@ -80,7 +81,7 @@ async function makeReport(input: ActionInput, options: EvalOptions): Promise<Eva
     const outcome = await runSuites(suites, opened.target, { ...options, noteCase: () => progress.advance(1) });
     await progress.clear();
     const isRecordingMissing = outcome.isRecordingMissing || opened.isRecordingMissing;
-    return { ...outcome, isRecordingMissing, faults: [], problems: opened.problems, stale: opened.listStale() };
+    return { ...outcome, isRecordingMissing, faults: [], problems: opened.problems, stale: await opened.listStale() };
   } finally {
     await opened.close();
   }
