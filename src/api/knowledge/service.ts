@@ -4,8 +4,10 @@ import type { Services } from "../../core/dependencies.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { maxSources, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
+import { toTitle } from "../../http/schemas/source-fields.ts";
 import { toLaterMs } from "../../lib/clock.ts";
-import { readSource, type SentSource, toTitle } from "./sent-source.ts";
+import { sha256Hex } from "../../lib/sha256.ts";
+import { readSource, type SentSource } from "./sent-source.ts";
 
 type KnowledgeServices = Pick<Services, "store" | "ids" | "indexing">;
 
@@ -113,7 +115,7 @@ export async function replaceSource(
   { sent, check }: { sent: unknown; check: SourceCheck | undefined },
   context: WriteContext,
 ): Promise<Source> {
-  const { type, title, url, refreshHours, content } = readSource(sent);
+  const { type, title, url, refreshHours, slug, content } = readSource(sent);
   if (type !== current.type) {
     throw invalidFields([{ param: "type", detail: `Must be ${current.type}: a source keeps its type.` }]);
   }
@@ -121,7 +123,7 @@ export async function replaceSource(
   const isKnown = content === null && url === current.url;
   const change = {
     ...(isKnown ? {} : { title }),
-    ...{ url, refreshHours },
+    ...{ url, refreshHours, ...(slug === undefined ? {} : { slug }) },
     ...(content === null ? {} : { upload: { id: services.ids.uuid(), ...content } }),
   };
   const { companionId, id } = current;
@@ -154,7 +156,17 @@ export function toNewSource({ ids }: Pick<Services, "ids">, { content, ...facts 
 
 /** As the store makes it. */
 function toMadeSource(companionId: string, source: NewSource, nowMs: number): Source {
-  const { upload: _, ...facts } = source;
+  const { upload, ...facts } = source;
   const unread = { error: null, chunks: 0, bytes: 0, contentHash: null, indexedAt: null, refreshAt: null };
-  return { ...facts, ...unread, companionId, status: "queued", progress: null, createdAt: nowMs, updatedAt: nowMs };
+  const sent = { slug: facts.slug ?? null, uploadHash: upload === null ? null : sha256Hex(upload.bytes) };
+  return {
+    ...facts,
+    ...sent,
+    ...unread,
+    companionId,
+    status: "queued",
+    progress: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  };
 }
