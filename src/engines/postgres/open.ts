@@ -191,7 +191,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     knowledge,
     unanswered: createUnansweredStore(engine, parts, { sources, readPassages: knowledge.readPassages }),
     companions: createCompanionStore(engine, parts),
-    ...({ companionSets: {}, drafts: {}, versions: {} } as Pick<Store, "companionSets" | "drafts" | "versions">),
+    ...({} as Pick<Store, "companionSets" | "drafts" | "versions">),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
     feedback: createFeedbackStore(scripts, tell),
