@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { type CliOptions, runCommand } from "../support/cli.ts";
-import { hostileTexts } from "../support/hostile-texts.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
 
 const email = "ada@shop.example";
@@ -102,26 +101,6 @@ test.each(["the data directory", "a server"])(
     await run(name, ["apply", "-f", set.file("set/sales.json"), "--prune", "delete", "--yes"]);
   },
 );
-
-test("every text survives an export, whatever is in it", async () => {
-  using set = temporaryDirectory();
-  const texts = hostileTexts.filter(
-    (text) => text.isWellFormed() && !text.includes("\0") && [...text].length <= 900 && text !== "",
-  );
-  const companions = texts.flatMap((text, at) => {
-    const long = `${text}\n${"line\n".repeat(6)}`;
-    return [
-      { slug: `t${at}`, name: "T", greeting: text, system_prompt: long, metadata: { [text]: [text, { "<<": text }] } },
-    ];
-  });
-  await Bun.write(set.file("all.json"), JSON.stringify(companions.slice(0, 200)));
-  const applied = await run("a server", ["apply", "-f", set.file("all.json"), "--set", "texts"]);
-  expect(applied).toMatchObject({ exitCode: 0, stderr: "" });
-  expect((await run("a server", ["export", "-d", set.file("out")])).exitCode).toBe(0);
-  const again = await run("a server", ["apply", "-f", set.file("out"), "--set", "texts", "--dry-run"]);
-  expect([again.stderr, again.exitCode]).toEqual(["", 0]);
-  expect(applied.stdout).not.toMatch(/[^\P{Cc}\n\t]/u);
-});
 
 test("faults have file and line, those of the server too, and nothing is applied", async () => {
   using set = temporaryDirectory();
