@@ -112,7 +112,7 @@ test("faults have file and line, those of the server too, and nothing is applied
   const { exitCode, stderr } = await run("a server", ["apply", "-f", set.path]);
   expect([exitCode, stderr.replaceAll(set.path, "")]).toEqual([
     1,
-    "/a.yaml:2: name: Must be a text.\n" +
+    "/a.yaml:2: name: Must be 1 to 100 characters of well-formed text without NUL, and not only white space.\n" +
       "/a.yaml:9: tools.0.headers: Secrets never stand in files: they stay what they are on the server, and a new tool's comes by rotate-secret.\n" +
       "/b.yaml:2: Has no value: write null, or leave the field out.\n" +
       "companiond: the files have 3 faults; nothing was applied.\n",
@@ -171,7 +171,7 @@ async function accountId(): Promise<string | undefined> {
 test.each([
   [["apply", "-f", "x"], "give either --account or --url."],
   [["apply", "-f", "x", "--account", email, "--url", "https://a.example"], "give either --account or --url."],
-  [["apply", "-f", "x", "--url", "https://a.example"], "--url and --api-key-file belong together."],
+  [["apply", "-f", "x", "--url", "https://a.example"], "--url needs --api-key-file."],
   [["apply", "--account", email], "missing --file"],
   [["apply", "-f", "x", "--account", email, "--prune", "all"], "--prune must be one of"],
   [["apply", "-f", "x", "--account", email, "--prune-max", "-1"], "--prune-max"],
