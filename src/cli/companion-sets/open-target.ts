@@ -16,10 +16,10 @@ export const targetOptions: Readonly<Record<string, OptionSpec>> = {
  * opened. The returned function opens the target. Throws `Misuse`.
  */
 export function prepareTarget(input: ActionInput): (note: string | null) => Promise<SetTarget> {
-  const email = input.args.find("account");
+  const { args } = input;
+  if (args.has("account") === args.has("url")) throw new Misuse("give either --account or --url.");
   const server = openApiServer(input);
-  if ((server === null) === (email === undefined)) throw new Misuse("give either --account or --url.");
   if (server !== null) return async (note) => openHttpTarget(server, note);
   input.loadConfig();
-  return (note) => openLocalTarget(input, email ?? "", note);
+  return (note) => openLocalTarget(input, args.text("account"), note);
 }
