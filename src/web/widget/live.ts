@@ -15,7 +15,9 @@ export interface Live {
   close(): void;
 }
 
-/** A typing mark lapses at the server after 6 s; one whose end was lost ends here. */
+/** A typing mark lapses at the server after so long. */
+const lapseMs = 6_000;
+/** A mark whose end was lost ends here. */
 const typingMs = 7_000;
 const typingEveryMs = 3_000;
 
@@ -73,6 +75,8 @@ export function createLive(parts: PeopleParts): Live {
   for (const name of ["pointerdown", "keydown"]) box.addEventListener(name, wake, { signal });
   window.addEventListener("focus", wake, { signal });
   box.addEventListener("input", noteTyping, { signal });
+  // An open stream and a lock keep a page from being shown again as it was.
+  for (const name of ["pagehide", "pageshow"]) window.addEventListener(name, noteLeaving, { signal });
 
   function newestSeq(isPersons = false): number {
     return Math.max(0, ...chat.messages.map(({ seq = 0, by }) => (isPersons && by === undefined ? 0 : seq)));
@@ -122,10 +126,22 @@ export function createLive(parts: PeopleParts): Live {
     if (!chat.isHeld || !(target as Element).closest(".composer") || Date.now() - typedAt < typingEveryMs || !value)
       return;
     typedAt = Date.now();
+    markTyping(true);
+  }
+
+  function markTyping(typing: boolean): void {
     void client
       .getSdk()
-      .then((companion) => companion.mark({ typing: true }, { retries: 0 }))
+      .then((companion) => companion.mark({ typing }, { retries: 0 }))
       .catch(() => {});
+  }
+
+  function noteLeaving({ type }: Event): void {
+    const isLeaving = type === "pagehide";
+    if (isLeaving && Date.now() - typedAt < lapseMs) markTyping(false);
+    if (isLeaving) typedAt = 0;
+    listener.rest(isLeaving);
+    if (!isLeaving) draw();
   }
 
   /** What is read is said to be, once. */
