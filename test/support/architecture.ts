@@ -62,6 +62,11 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
     rule: "acme-client belongs in engines/acme/, which is loaded for a domain",
   },
   { name: /^nodemailer/, places: /^src\/engines\/smtp\//, rule: "nodemailer belongs in engines/smtp/" },
+  {
+    name: /^yaml$/,
+    places: /^src\/core\/companion-files\/yaml-documents\.ts$/,
+    rule: "YAML belongs in core/companion-files/yaml-documents.ts, which is loaded for files",
+  },
   { name: /^re2js$/, places: /^src\/lib\/linear-pattern\.ts$/, rule: "RE2 belongs in lib/linear-pattern.ts" },
   { name: /^bun:ffi$/, places: /^src\/lib\/c-library\.ts$/, rule: "C is loaded in lib/c-library.ts" },
   { name: /^@logtape\//, places: /^src\/lib\/log\.ts$/, rule: "the log's library belongs in lib/log.ts" },

@@ -1,43 +1,12 @@
 /** What is sent to become knowledge, and to search it. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import { isSourceUrl, maxSourceUrlLength, passagesPerTurn, sourceUrlProblem } from "../../domain/knowledge.ts";
+import { passagesPerTurn } from "../../domain/knowledge.ts";
 import { compileBody, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
+import { findBlank, refreshHours, shownUrl, titleText, urlText } from "../../http/schemas/source-fields.ts";
 import type { SentFile } from "../../http/upload-body.ts";
 
-export const maxTitleLength = 200;
 const maxQueryLength = 2_000;
 const maxFound = 100;
-
-const findBlank = (text: string) => (text.trim() === "" ? "Must not be only white space." : null);
-
-const titleText = (description: string) =>
-  Text({
-    minLength: 1,
-    maxLength: maxTitleLength,
-    // Replies would cite it as nothing.
-    findProblem: findBlank,
-    description,
-    examples: ["Shipping and returns"],
-  });
-
-const urlText = (description: string, example: string) =>
-  Text({
-    maxLength: maxSourceUrlLength,
-    accepts: isSourceUrl,
-    problem: sourceUrlProblem,
-    description,
-    examples: [example],
-  });
-
-const shownUrl = () => urlText("Where visitors find it; not read.", "https://shop.example/returns");
-
-const refreshHours = () =>
-  t.Integer({
-    minimum: 1,
-    maximum: 720,
-    description: "How often it is read again; left out: when asked to.",
-    examples: [24],
-  });
 
 const fetchedFields = (type: "url" | "sitemap", description: string, example: string) => ({
   type: t.Literal(type),

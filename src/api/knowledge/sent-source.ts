@@ -5,9 +5,10 @@ import { AppError, invalidFields } from "../../domain/errors.ts";
 import { type DocumentKind, maxUploadBytes, type SourceType } from "../../domain/knowledge.ts";
 import type { JsonBody } from "../../http/json-body.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { maxTitleLength } from "../../http/schemas/source-fields.ts";
 import { formType, SentFile, takeUpload } from "../../http/upload-body.ts";
 import { LongText } from "../../lib/long-json.ts";
-import { maxTitleLength, newFileBody, newSourceBodies, sourceSchemas } from "./model.ts";
+import { newFileBody, newSourceBodies, sourceSchemas } from "./model.ts";
 import { SourceObject } from "./responses.ts";
 
 export interface SentSource {

@@ -1,14 +1,15 @@
 /** What an account can do with the tools of its companions; everything is looked up within the account. */
-import type { ToolChange, WriteContext } from "../../contracts/store/store.ts";
+import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { sealedAs } from "../../core/tools/sealed-as.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
-import { builtInPrefix, type Tool, type ToolTarget, toolTimeoutMs } from "../../domain/tool.ts";
+import { builtInPrefix, type Tool, type ToolTarget } from "../../domain/tool.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { findKind, listToolChanges, toToolSettings } from "../../http/schemas/tool-changes.ts";
+import { findFaults } from "../../http/schemas/tool-faults.ts";
+import { newToolBody, type ToolPatchBody, toolPatchBody } from "../../http/schemas/tool-settings.ts";
 import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
-import { findFaults } from "./faults.ts";
-import { newToolBody, noParameters, type ToolPatchBody, toolPatchBody } from "./model.ts";
 import { ToolObject } from "./responses.ts";
 
 type ToolServices = Pick<Services, "store" | "ids" | "sealing" | "outgoing" | "toolbox">;
@@ -55,11 +56,11 @@ export async function prepareTool(
   const id = ids.uuid();
   const secret = makeWebhookSecret(ids.bytes);
   const made: Tool = {
-    ...{ id, companionId, name: body.name, title: body.title ?? body.name, target: toTarget(body, kind ?? "http") },
+    ...{ id, companionId },
+    ...toToolSettings(body, kind ?? "http"),
     ...(await sealHeaders(services, id, body.headers ?? {})),
     sealedSecret: await services.sealing.seal(sealedAs.secret(id), secret),
-    ...{ timeoutMs: body.timeout_ms ?? toolTimeoutMs.usual, confirm: body.confirm ?? false },
-    ...{ requiresVisitor: body.requires_visitor ?? false, createdAt: nowMs, updatedAt: nowMs },
+    ...{ createdAt: nowMs, updatedAt: nowMs },
   };
   return { made, secret, write: (context) => store.tools.create(accountId, made, context) };
 }
@@ -94,7 +95,7 @@ export async function updateTool(
     ...([accountId, current.companionId, current.id] as const),
     (tool) => {
       check?.(tool);
-      return { ...listChanges(tool, body), ...(headers === undefined || hasNone(tool, sealed) ? {} : sealed) };
+      return { ...listToolChanges(tool, body), ...(headers === undefined || hasNone(tool, sealed) ? {} : sealed) };
     },
     context,
   );
@@ -117,12 +118,6 @@ export async function rotateSecret(
   return { tool, secret };
 }
 
-/** Null unless it is clear where it leads. */
-function findKind({ url, mcp_url: mcpUrl }: ToolPatchBody): Kind | null {
-  if ((url == null) === (mcpUrl == null)) return null;
-  return mcpUrl == null ? "http" : "mcp";
-}
-
 /** Throws `invalid_request` with all that is wrong, if anything is. */
 async function addFaults(
   { outgoing }: ToolServices,
@@ -141,13 +136,6 @@ function explainSecret(error: FieldError): FieldError {
   return { ...error, detail: "The server makes the secret, and shows it in the response." };
 }
 
-function toTarget(body: ToolPatchBody, kind: Kind): ToolTarget {
-  const { url, mcp_url: mcpUrl, description, parameters, tools } = body;
-  return kind === "http"
-    ? { type: kind, url: url ?? "", description: description ?? "", parameters: parameters ?? noParameters }
-    : { type: kind, url: mcpUrl ?? "", tools: tools ?? null };
-}
-
 async function sealHeaders({ sealing }: ToolServices, toolId: string, headers: Readonly<Record<string, string>>) {
   const headerNames = Object.keys(headers);
   if (headerNames.length === 0) return { sealedHeaders: null, headerNames };
@@ -157,32 +145,4 @@ async function sealHeaders({ sealing }: ToolServices, toolId: string, headers: R
 /** What is sealed cannot be compared, but for nothing. */
 function hasNone(tool: Tool, { sealedHeaders }: { sealedHeaders?: string | null }): boolean {
   return tool.sealedHeaders === null && sealedHeaders === null;
-}
-
-/** What of the body is not so already. A field that is null gets what a new tool has. */
-function listChanges(tool: Tool, body: ToolPatchBody): ToolChange {
-  const { name = tool.name, title, timeout_ms: timeoutMs, confirm, requires_visitor: requiresVisitor } = body;
-  const wanted = {
-    ...{ name, title: title === null ? name : title, timeoutMs: timeoutMs === null ? toolTimeoutMs.usual : timeoutMs },
-    ...{
-      confirm: confirm === null ? false : confirm,
-      requiresVisitor: requiresVisitor === null ? false : requiresVisitor,
-    },
-    target: changeTarget(tool.target, body),
-  };
-  const changed = Object.entries(wanted).filter(([field, value]) => {
-    return value !== undefined && JSON.stringify(value) !== JSON.stringify(tool[field as keyof typeof wanted]);
-  });
-  return Object.fromEntries(changed);
-}
-
-function changeTarget(target: ToolTarget, { url, mcp_url: mcpUrl, description, parameters, tools }: ToolPatchBody) {
-  if (target.type === "mcp")
-    return { ...target, url: mcpUrl ?? target.url, tools: tools === undefined ? target.tools : tools };
-  return {
-    ...target,
-    url: url ?? target.url,
-    description: description === undefined ? target.description : (description ?? ""),
-    parameters: parameters === undefined ? target.parameters : (parameters ?? noParameters),
-  };
 }

@@ -5,7 +5,7 @@ import { isClean, isWithin } from "../../domain/metadata.ts";
 import { maxParametersBytes, reservedToolNames, type ToolTarget } from "../../domain/tool.ts";
 import { isFramingHeader, isHeaderName, isHeaderValue } from "../../lib/http/header-fields.ts";
 import { compileSchema, SchemaFault } from "../../lib/json-schema/schema.ts";
-import { maxHeaderBytes, maxHeaders, type ToolPatchBody } from "./model.ts";
+import { maxHeaderBytes, maxHeaders, type ToolPatchBody } from "./tool-settings.ts";
 
 /** Deeper ones would be work for whatever calls itself for each level. */
 const maxParameterDepth = 32;

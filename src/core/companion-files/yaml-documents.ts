@@ -1,0 +1,129 @@
+/** Reads YAML strictly: the core schema of 1.2, without anything that makes a value other than what is written there. */
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+} from "yaml";
+import type { JsonValue } from "../../domain/json.ts";
+import { findNumberFault, type Mark, type MarkedValue, maxDepth, noParts } from "./marked-value.ts";
+
+type Report = (line: number, sentence: string) => void;
+
+const emptyValue = "Has no value: write null, or leave the field out.";
+
+/** The documents that are read whole. Faults within one are reported, and leave it out. */
+export function readYaml(text: string, report: Report): MarkedValue[] {
+  const lines = new LineCounter();
+  // Names are compared below: the library would compare each with all others.
+  const options = { schema: "core", uniqueKeys: false, prettyErrors: false, lineCounter: lines } as const;
+  const parsed = parseAllDocuments(text, { ...options, version: "1.2", merge: false, logLevel: "silent" });
+  const documents = Array.isArray(parsed) ? parsed : [];
+  return documents.flatMap((document) => {
+    let isSound = true;
+    const reportHere = (line: number, sentence: string) => {
+      isSound = false;
+      report(line, sentence);
+    };
+    const lineAt = (offset: number) => lines.linePos(offset).line;
+    const errors = document.errors.filter(({ code }) => code !== "TAG_RESOLVE_FAILED");
+    for (const { pos, message } of errors) {
+      reportHere(lineAt(pos[0]), `Is not valid YAML: ${message.replace(/\.*$/, "")}.`);
+    }
+    // What was guessed of the rest would be reported as if it were written there.
+    if (errors.length > 0) return [];
+    refuseDirectives(document, text, reportHere);
+    const start = document.contents?.range?.[0] ?? document.range[0];
+    const read = toMarked(document.contents, lineAt(start), 1, { lineAt, report: reportHere });
+    return isSound ? [read] : [];
+  });
+}
+
+const tagFault = "Tags such as !!str are not read: write the value as it is meant, texts in quotes.";
+
+function refuseDirectives({ directives }: Document, text: string, report: Report): void {
+  const isOther = directives?.yaml.explicit === true && directives.yaml.version !== "1.2";
+  const tags = Object.keys(directives?.tags ?? {}).filter((handle) => handle !== "!!");
+  if (!isOther && tags.length === 0) return;
+  const line = text.split("\n").findIndex((one) => one.startsWith("%")) + 1;
+  report(Math.max(line, 1), "Directives are not read: files are YAML 1.2.");
+}
+
+interface Reading {
+  lineAt(offset: number): number;
+  report: Report;
+}
+
+/** `line`: of its name, or its own. */
+function toMarked(node: Node | null | undefined, line: number, depth: number, reading: Reading): MarkedValue {
+  const { report } = reading;
+  const refuse = (sentence: string): MarkedValue => {
+    report(line, sentence);
+    return { value: null, mark: { line, parts: noParts } };
+  };
+  if (depth > maxDepth) return refuse("Is nested too deeply.");
+  if (isAlias(node)) return refuse("Aliases are not read: write the value out.");
+  if (node == null) return refuse(emptyValue);
+  if ("anchor" in node && node.anchor) report(line, "Anchors are not read: write the value out where it is needed.");
+  if (node.tag) report(line, tagFault);
+  if (isMap(node)) return toObject(node.items, line, depth, reading);
+  if (isSeq(node)) return toList(node.items, line, depth, reading);
+  if (!isScalar(node)) return refuse("Is not a value that JSON knows.");
+  return toScalar(node.value, node.source, line, report);
+}
+
+function toScalar(value: unknown, source: string | undefined, line: number, report: Report): MarkedValue {
+  const mark = { line, parts: noParts };
+  if (value === null && source === "") report(line, emptyValue);
+  const fault = typeof value === "number" ? findNumberFault(value) : null;
+  if (fault !== null) report(line, fault);
+  const isJson = value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+  if (isJson) return { value, mark };
+  report(line, "Is not a value that JSON knows.");
+  return { value: null, mark };
+}
+
+function toList(items: readonly unknown[], line: number, depth: number, reading: Reading): MarkedValue {
+  const values: JsonValue[] = [];
+  const parts = new Map<number, Mark>();
+  for (const item of items) {
+    const pair = isPair(item) ? item : null;
+    const node = (pair === null ? item : pair.key) as Node | null;
+    const at = node?.range == null ? line : reading.lineAt(node.range[0]);
+    // `[a: 1]` is a list of objects.
+    const read = pair === null ? toMarked(node, at, depth + 1, reading) : toObject([pair], at, depth + 1, reading);
+    parts.set(values.length, read.mark);
+    values.push(read.value);
+  }
+  return { value: values, mark: { line, parts } };
+}
+
+function toObject(pairs: readonly Pair[], line: number, depth: number, reading: Reading): MarkedValue {
+  const members = new Map<string, JsonValue>();
+  const parts = new Map<string, Mark>();
+  for (const { key, value } of pairs) {
+    const name = key as Node | null;
+    const at = name?.range == null ? line : reading.lineAt(name.range[0]);
+    const text = isScalar(name) && typeof name.value === "string" ? name.value : null;
+    if (text === null) {
+      reading.report(at, "A name must be text: put it in quotes.");
+      continue;
+    }
+    if (isScalar(name) && (name.anchor || name.tag)) reading.report(at, "Anchors and tags are not read.");
+    if (text === "<<" && isScalar(name) && name.type === "PLAIN") {
+      reading.report(at, "Merge keys are not read: write the fields out.");
+    }
+    if (members.has(text)) reading.report(at, `${JSON.stringify(text)} is written twice.`);
+    const read = toMarked(value as Node | null, at, depth + 1, reading);
+    parts.set(text, read.mark);
+    members.set(text, read.value);
+  }
+  // Not by assignment: a member may be called `__proto__`.
+  return { value: Object.fromEntries(members), mark: { line, parts } };
+}

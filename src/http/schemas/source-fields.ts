@@ -1,0 +1,38 @@
+/** What owners set of sources on the wire: routes of sources, and all that writes companions as a whole. */
+import { Type as t } from "@sinclair/typebox";
+import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/knowledge.ts";
+import { Text } from "./schema.ts";
+
+export const maxTitleLength = 200;
+
+/** For texts that are nothing without a word. */
+export const findBlank = (text: string) => (text.trim() === "" ? "Must not be only white space." : null);
+
+export const titleText = (description: string) =>
+  Text({
+    minLength: 1,
+    maxLength: maxTitleLength,
+    // Replies would cite it as nothing.
+    findProblem: findBlank,
+    description,
+    examples: ["Shipping and returns"],
+  });
+
+export const urlText = (description: string, example: string) =>
+  Text({
+    maxLength: maxSourceUrlLength,
+    accepts: isSourceUrl,
+    problem: sourceUrlProblem,
+    description,
+    examples: [example],
+  });
+
+export const shownUrl = () => urlText("Where visitors find it; not read.", "https://shop.example/returns");
+
+export const refreshHours = () =>
+  t.Integer({
+    minimum: 1,
+    maximum: 720,
+    description: "How often it is read again; left out: when asked to.",
+    examples: [24],
+  });
