@@ -57,6 +57,7 @@ export function CompanionFrame({ id, children }: FrameProps) {
             <Tab href={`${base}/tools`} label="Tools" />
             <Tab href={`${base}/install`} label="Install" />
             <Tab href={`${base}/playground`} label="Playground" />
+            <Tab href={`${base}/history`} label="History" />
           </>
         )}
         <Tab href={`/app/conversations?companion_id=${id}`} label="Conversations" />
