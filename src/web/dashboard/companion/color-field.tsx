@@ -9,13 +9,14 @@ interface ColorFieldProps {
   shown: string;
   onValue(value: string): void;
   error: string | undefined;
+  isManaged: boolean;
 }
 
-export function ColorField({ value, shown, onValue, error }: ColorFieldProps) {
+export function ColorField({ value, shown, onValue, error, isManaged }: ColorFieldProps) {
   const judgement = judgeColor(shown);
   const hint = <span class={judgement?.isWarning ? "text-warn" : ""}>{judgement?.text}</span>;
   return (
-    <Field label="Colour" error={error} hint={hint}>
+    <Field label="Colour" error={error} hint={hint} isManaged={isManaged}>
       {(wiring) => (
         <div class="flex gap-2">
           <input

@@ -189,12 +189,14 @@ export interface SectionProps {
   draft: Draft;
   problems: Problems;
   change(part: Partial<Draft>): void;
+  /** Fields that files set. */
+  managed: ReadonlySet<string>;
 }
 
 /** What a text field of the form is given of the draft. */
-export function tie({ draft, problems, change }: SectionProps, field: TextDraftField) {
+export function tie({ draft, problems, change, managed }: SectionProps, field: TextDraftField) {
   const onValue = (value: string) => change({ [field]: value });
-  return { value: draft[field], onValue, error: problems[field] };
+  return { value: draft[field], onValue, error: problems[field], isManaged: managed.has(field) };
 }
 
 /**

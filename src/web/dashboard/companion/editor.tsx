@@ -31,12 +31,14 @@ interface EditorProps {
   /** The companion as saved. */
   kept: Draft;
   target: Target;
+  /** Fields that files set. */
+  managed?: readonly string[];
   /** Rejects with the server's error. */
   onSave(draft: Draft, saved: Saved): Promise<void>;
   children?: ComponentChildren;
 }
 
-export function Editor({ id, kept, target, onSave, children }: EditorProps) {
+export function Editor({ id, kept, target, managed, onSave, children }: EditorProps) {
   const { server } = useSession();
   const [draft, setDraft] = useState(kept);
   const [isTold, setIsTold] = useState(false);
@@ -51,7 +53,7 @@ export function Editor({ id, kept, target, onSave, children }: EditorProps) {
   const own = useMemo(() => findProblems(draft, server.daily_messages), [draft, server]);
   const problems = { ...sentProblems(save.error), ...shownProblems(own, draft, kept, isTold) };
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
-  const section = { draft, problems, change };
+  const section = { draft, problems, change, managed: useMemo(() => new Set(managed), [managed]) };
 
   function submit(isDraft = target === "draft"): void {
     setIsTold(true);

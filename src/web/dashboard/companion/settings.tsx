@@ -69,6 +69,8 @@ interface FormProps extends SettingsProps {
   onDraft(draft: CompanionDraft): void;
 }
 
+const noFields: readonly string[] = [];
+
 type Mine = Saved & { draft: Draft };
 
 function Form({ companion, edited, onChanged, onDraft, children }: FormProps) {
@@ -118,6 +120,7 @@ function Form({ companion, edited, onChanged, onDraft, children }: FormProps) {
         id={base.id}
         kept={kept}
         target={edited === null ? "live" : "draft"}
+        managed={companion.managed_by?.fields ?? noFields}
         onSave={(draft, saved) => save({ draft, ...saved })}
       >
         {children}

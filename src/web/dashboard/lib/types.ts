@@ -1,6 +1,6 @@
 /** What the management API sends: the types of the server's own schemas. */
-import type { Companion } from "../../../api/companions/responses.ts";
-import type { Conversation, Message } from "../../../api/conversations/responses.ts";
+import type { Companion as WireCompanion } from "../../../api/companions/responses.ts";
+import type { Conversation, Message as WireMessage } from "../../../api/conversations/responses.ts";
 import type { ApiKey, NewApiKey } from "../../../api/keys/responses.ts";
 import type { SignedIn } from "../../../api/session/responses.ts";
 import type { UsageRow } from "../../../api/usage/responses.ts";
@@ -25,7 +25,11 @@ export type { Tool, ToolCallRecord, ToolTest, ToolWithSecret } from "../../../ap
 export type { FailedReplies, Quota } from "../../../api/usage/responses.ts";
 export type { NewVisitorKey, VisitorKey } from "../../../api/visitor-keys/responses.ts";
 export type { NewWebhookAnswer, Webhook, WebhookAttempt, WebhookDelivery } from "../../../api/webhooks/responses.ts";
-export type { ApiKey, Companion, Conversation, Message, SignedIn, UsageRow };
+export type { ApiKey, Conversation, SignedIn, UsageRow };
+
+// TODO until the API has them.
+export type Companion = WireCompanion & { slug: string | null; managed_by?: { set: string; fields: string[] } | null };
+export type Message = WireMessage & { companion_version?: number | null };
 
 export type Account = SignedIn["account"];
 export type Json = Companion["metadata"][string];

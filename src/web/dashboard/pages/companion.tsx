@@ -3,6 +3,7 @@ import { Copy, Pause, Play, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { toDraft, toNewBody } from "../companion/draft.ts";
+import { FilesSection } from "../companion/files-section.tsx";
 import { Settings } from "../companion/settings.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
@@ -22,6 +23,9 @@ export default function CompanionPage({ params }: { params: Params }) {
         <>
           <FailureNotice companionId={companion.id} />
           <Settings key={companion.id} companion={companion} onChanged={set}>
+            <div class="mt-6">
+              <FilesSection companion={companion} onChanged={set} />
+            </div>
             <Fate companion={companion} onChanged={set} />
           </Settings>
         </>

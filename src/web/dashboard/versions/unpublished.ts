@@ -1,6 +1,6 @@
 /** A companion's draft: what it would become, until that is published or discarded. */
 import { useCallback } from "preact/hooks";
-import { ApiError, call, changedFields, tagOf } from "../lib/api.ts";
+import { ApiError, call, changedFields } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { noteHeader } from "./note.ts";
