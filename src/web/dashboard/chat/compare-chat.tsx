@@ -2,7 +2,7 @@
 import { RotateCcw } from "lucide-preact";
 import { useState } from "preact/hooks";
 import type { Companion } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
+import { IconButton } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Pending, Problem } from "../ui/states.tsx";
 import { useUnpublished } from "../versions/unpublished.ts";
@@ -60,20 +60,20 @@ function Comparison({ companion, options, other }: { companion: Companion; optio
 
   return (
     <div class="card fills-window flex flex-col">
-      <div class="flex flex-wrap items-end justify-between gap-3 border-b border-line px-4 py-2.5">
+      <div class="flex items-end gap-2 border-b border-line px-4 py-2.5">
         {([0, 1] as const).map((at) => (
           <SelectField
             key={at}
             label={at === 0 ? "Left" : "Right"}
-            class="flex-1 basis-28"
+            class="flex-1"
             value={sides[at]}
             options={options}
             onValue={(side) => choose(at, side)}
           />
         ))}
-        <Button kind="ghost" icon={RotateCcw} disabled={rounds.length === 0} onClick={comparison.startOver}>
-          Start over
-        </Button>
+        <IconButton label="Start over" onClick={comparison.startOver}>
+          <RotateCcw size={16} aria-hidden="true" />
+        </IconButton>
       </div>
       <div
         ref={log}
