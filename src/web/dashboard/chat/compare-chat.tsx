@@ -1,11 +1,13 @@
 /** One message to a companion's draft and to what is live, or to any two of its versions: their replies side by side. */
 import { RotateCcw } from "lucide-preact";
 import { useState } from "preact/hooks";
+import { useFound } from "../lib/found.ts";
 import type { Companion } from "../lib/types.ts";
 import { IconButton } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Pending, Problem } from "../ui/states.tsx";
-import { useUnpublished } from "../versions/unpublished.ts";
+import type { CompanionDraft } from "../versions/types.ts";
+import { draftPath } from "../versions/unpublished.ts";
 import { useVersions } from "../versions/use-versions.ts";
 import { Bubble } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
@@ -24,17 +26,17 @@ function toAnswerer(side: string): Answerer {
 }
 
 export function CompareChat({ companion }: { companion: Companion }) {
-  const unpublished = useUnpublished(companion.id);
+  const unpublished = useFound<CompanionDraft>(draftPath(companion.id));
   const versions = useVersions(companion.id);
-  if (unpublished.draft === undefined) return <Pending of={unpublished} lines={6} />;
+  if (unpublished.found === undefined) return <Pending of={unpublished} lines={6} />;
   if (versions.items === null) return <Pending of={versions} lines={6} />;
   const numbers = versions.items.map(({ number }) => String(number));
   const options: Option[] = [
     { value: "live", label: "Live" },
-    ...(unpublished.draft ? [{ value: "draft", label: "Draft" }] : []),
+    ...(unpublished.found ? [{ value: "draft", label: "Draft" }] : []),
     ...numbers.map((number) => ({ value: number, label: `Version ${number}` })),
   ];
-  const other = unpublished.draft ? "draft" : (numbers[1] ?? "live");
+  const other = unpublished.found ? "draft" : (numbers[1] ?? "live");
   return <Comparison companion={companion} options={options} other={other} />;
 }
 
@@ -109,7 +111,7 @@ function RoundRow({ round, labels, name }: { round: Round; labels: [string, stri
       <div class="grid gap-4 md:grid-cols-2">
         {round.replies.map(({ text, state, trace, problem }, at) => (
           <section key={at} aria-label={labels[at]} class="min-w-0">
-            <h3 class="mb-1.5 px-1 text-[0.86rem] font-medium text-muted">{labels[at]}</h3>
+            <h2 class="mb-1.5 px-1 text-[0.86rem] font-medium text-muted">{labels[at]}</h2>
             {(text !== "" || state === "streaming") && (
               <Bubble speaker="assistant" name={name} text={text} isOpen={state === "streaming"}>
                 {state === "stopped" && <span>You stopped the reply.</span>}

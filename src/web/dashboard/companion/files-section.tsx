@@ -9,16 +9,18 @@ import { TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
+import type { CompanionSet } from "../versions/types.ts";
 import { nameFields } from "../versions/words.ts";
 
 interface FilesProps {
   companion: Companion;
+  managed: CompanionSet | null;
   onChanged(companion: Companion): void;
 }
 
-export function FilesSection({ companion, onChanged }: FilesProps) {
+export function FilesSection({ companion, managed, onChanged }: FilesProps) {
   const [isAsked, setIsAsked] = useState(false);
-  const { slug, managed_by: managed } = companion;
+  const { slug } = companion;
   return (
     <Section
       title="In files"
@@ -40,12 +42,14 @@ export function FilesSection({ companion, onChanged }: FilesProps) {
           {nameFields(managed.fields)}: a change of these here shows as drift when the files are applied again.
         </Notice>
       )}
-      {isAsked && <SlugDialog companion={companion} onChanged={onChanged} onClose={() => setIsAsked(false)} />}
+      {isAsked && (
+        <SlugDialog companion={companion} managed={managed} onChanged={onChanged} onClose={() => setIsAsked(false)} />
+      )}
     </Section>
   );
 }
 
-function SlugDialog({ companion, onChanged, onClose }: FilesProps & { onClose(): void }) {
+function SlugDialog({ companion, managed, onChanged, onClose }: FilesProps & { onClose(): void }) {
   const [slug, setSlug] = useState(companion.slug ?? "");
   const submit = useAction(async () => {
     const body = { slug: slug.trim() === "" ? null : slug.trim() };
@@ -66,9 +70,7 @@ function SlugDialog({ companion, onChanged, onClose }: FilesProps & { onClose():
         placeholder="support"
         hint="Small letters, digits, - and _. If empty, it has none."
       />
-      {companion.managed_by && (
-        <p class="text-muted">Under another slug it leaves the set {companion.managed_by.set} that manages it.</p>
-      )}
+      {managed && <p class="text-muted">Under another slug it leaves the set {managed.set} that manages it.</p>}
     </FormDialog>
   );
 }

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { call, changedFields, tagOf } from "../lib/api.ts";
+import { find, useFound } from "../lib/found.ts";
 import { releaseGuard, replaceSearch, useSearch } from "../lib/router.ts";
 import { refreshSession } from "../lib/session.ts";
 import type { Companion } from "../lib/types.ts";
@@ -10,8 +11,8 @@ import { lazy } from "../ui/lazy.tsx";
 import { Pending } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { noteHeader } from "../versions/note.ts";
-import type { CompanionDraft } from "../versions/types.ts";
-import { findDraft, saveDraft, useUnpublished } from "../versions/unpublished.ts";
+import type { CompanionDraft, CompanionSet } from "../versions/types.ts";
+import { draftPath, saveDraft } from "../versions/unpublished.ts";
 import { type Draft, findChanged, toBody, toDraft } from "./draft.ts";
 import { Editor, type Saved } from "./editor.tsx";
 
@@ -19,14 +20,16 @@ const DraftBanner = lazy(async () => (await import("../versions/draft-banner.tsx
 
 interface SettingsProps {
   companion: Companion;
+  /** The set of files that manages it, if one does. */
+  managed: CompanionSet | null;
   onChanged(companion: Companion): void;
   children: ComponentChildren;
 }
 
-export function Settings({ companion, onChanged, children }: SettingsProps) {
-  const unpublished = useUnpublished(companion.id);
+export function Settings({ companion, managed, onChanged, children }: SettingsProps) {
+  const unpublished = useFound<CompanionDraft>(draftPath(companion.id));
   const isAsked = useSearch().get("edit") === "draft";
-  const { draft } = unpublished;
+  const { found: draft } = unpublished;
   const [generation, setGeneration] = useState(0);
   if (isAsked && draft === undefined) return <Pending of={unpublished} lines={6} />;
   const edited = isAsked && draft ? draft : null;
@@ -53,6 +56,7 @@ export function Settings({ companion, onChanged, children }: SettingsProps) {
         // A form begins with what it edits.
         key={`${edited === null ? "live" : "draft"} ${generation}`}
         companion={companion}
+        managed={managed}
         edited={edited}
         onChanged={onChanged}
         onDraft={unpublished.set}
@@ -73,7 +77,7 @@ const noFields: readonly string[] = [];
 
 type Mine = Saved & { draft: Draft };
 
-function Form({ companion, edited, onChanged, onDraft, children }: FormProps) {
+function Form({ companion, managed, edited, onChanged, onDraft, children }: FormProps) {
   const path = `/api/companions/${companion.id}`;
   const current: Companion = edited ?? companion;
   // What is edited, and how often another version was begun with.
@@ -91,18 +95,23 @@ function Form({ companion, edited, onChanged, onDraft, children }: FormProps) {
     name: edited === null ? base.name : "the draft",
     base,
     tagOf,
-    read: async () => (edited === null ? call<Companion>("GET", path) : ((await findDraft(companion.id)) ?? companion)),
+    // A draft that is gone is what is live.
+    read: async () => (edited && (await find<CompanionDraft>(draftPath(companion.id)))) ?? call("GET", path),
     findChanged: (before, after) => findChanged(before, after).map((field) => field.replaceAll("_", " ")),
     async write({ draft, note, isDraft }, over, ifMatch) {
       const body = changedFields(toBody(kept), toBody(draft));
       if (isDraft) {
-        const found = edited === null ? await findDraft(companion.id) : (over as CompanionDraft);
+        const found = edited === null ? await find<CompanionDraft>(draftPath(companion.id)) : (over as CompanionDraft);
         const tag = edited === null ? found && tagOf(found) : ifMatch;
         const made = await saveDraft(companion, found, body, { note, ifMatch: tag ?? undefined });
         releaseGuard();
-        if (edited === null) onDraft(made);
-        else beginWith(made);
-        replaceSearch({ edit: "draft" });
+        if (edited !== null) beginWith(made);
+        else {
+          onDraft(made);
+          replaceSearch({ edit: "draft" });
+          // To what says so.
+          window.scrollTo(0, 0);
+        }
         say("Saved as a draft: visitors meet nothing of it yet.");
         return;
       }
@@ -120,7 +129,7 @@ function Form({ companion, edited, onChanged, onDraft, children }: FormProps) {
         id={base.id}
         kept={kept}
         target={edited === null ? "live" : "draft"}
-        managed={companion.managed_by?.fields ?? noFields}
+        managed={managed?.fields ?? noFields}
         onSave={(draft, saved) => save({ draft, ...saved })}
       >
         {children}

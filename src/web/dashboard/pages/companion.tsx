@@ -6,6 +6,7 @@ import { toDraft, toNewBody } from "../companion/draft.ts";
 import { FilesSection } from "../companion/files-section.tsx";
 import { Settings } from "../companion/settings.tsx";
 import { call, toSentence } from "../lib/api.ts";
+import { useFound } from "../lib/found.ts";
 import { useAction } from "../lib/load.ts";
 import { hasUnsavedWork, homePath, navigate, type Params, releaseGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
@@ -15,22 +16,29 @@ import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { FailureNotice } from "../usage/failed-replies.tsx";
+import type { CompanionSet } from "../versions/types.ts";
 
 export default function CompanionPage({ params }: { params: Params }) {
   return (
     <CompanionFrame id={params.id ?? ""}>
-      {(companion, { set }) => (
-        <>
-          <FailureNotice companionId={companion.id} />
-          <Settings key={companion.id} companion={companion} onChanged={set}>
-            <div class="mt-6">
-              <FilesSection companion={companion} onChanged={set} />
-            </div>
-            <Fate companion={companion} onChanged={set} />
-          </Settings>
-        </>
-      )}
+      {(companion, { set }) => <OwnPage key={companion.id} companion={companion} onChanged={set} />}
     </CompanionFrame>
+  );
+}
+
+function OwnPage({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+  const { found: managed = null } = useFound<CompanionSet>(companion.slug === null ? null : `${pathOf(companion)}/set`);
+  const shared = { companion, onChanged, managed };
+  return (
+    <>
+      <FailureNotice companionId={companion.id} />
+      <Settings {...shared}>
+        <div class="mt-6">
+          <FilesSection {...shared} />
+        </div>
+        <Fate companion={companion} onChanged={onChanged} />
+      </Settings>
+    </>
   );
 }
 

@@ -21,44 +21,29 @@ interface RestoreProps {
   onClose(): void;
 }
 
+/** What did not come back as it was. */
+interface Restored {
+  missing_sources: { title: string | null }[];
+  new_tools: { name: string }[];
+}
+
 export function RestoreDialog({ companion, number, newest, onRestored, onClose }: RestoreProps) {
   const path = versionsPath(companion.id);
   const [note, setNote] = useState("");
-  const [missing, setMissing] = useState<readonly { title: string | null }[]>([]);
+  const [left, setLeft] = useState<Restored | null>(null);
   const diff = useLoad<{ changes: FieldChange[] }>(`${path}/${newest}/diff?to=${number}`);
   const read = () => call<Companion>("GET", `/api/companions/${companion.id}`);
   const restore = useAction(async () => {
-    const { missing_sources } = await call<{ missing_sources: { title: string | null }[] }>(
-      "POST",
-      `${path}/${number}/restore`,
-      { ifMatch: tagOf(companion), headers: noteHeader(note) },
-    );
+    const options = { ifMatch: tagOf(companion), headers: noteHeader(note) };
+    const restored = await call<Restored>("POST", `${path}/${number}/restore`, options);
     onRestored(await read());
     say(`It is as it was in version ${number}.`);
-    if (missing_sources.length === 0) onClose();
-    else setMissing(missing_sources);
+    if (restored.missing_sources.length + restored.new_tools.length === 0) onClose();
+    else setLeft(restored);
   });
   const isStale = restore.error instanceof ApiError && restore.error.status === 412;
 
-  if (missing.length > 0) {
-    return (
-      <Dialog title="Restored, but for these sources" onClose={onClose}>
-        <p class="text-muted">They were deleted since, and are not brought back. Add them again if they are needed.</p>
-        <ul class="mt-3 list-disc pl-5">
-          {missing.map(({ title }, at) => (
-            <li key={at} dir="auto" class="wrap-anywhere">
-              {title ?? "Untitled"}
-            </li>
-          ))}
-        </ul>
-        <DialogActions>
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </DialogActions>
-      </Dialog>
-    );
-  }
+  if (left !== null) return <WhatIsLeft {...left} onClose={onClose} />;
   if (isStale) {
     return (
       <Dialog title="It was changed meanwhile" onClose={onClose}>
@@ -104,6 +89,47 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
       <NoteField note={note} onNote={setNote} />
       {restore.error !== null && <Refusal error={restore.error} />}
     </FormDialog>
+  );
+}
+
+function WhatIsLeft({ missing_sources: sources, new_tools: tools, onClose }: Restored & { onClose(): void }) {
+  return (
+    <Dialog title="Restored, but not all of it" onClose={onClose}>
+      {sources.length > 0 && (
+        <>
+          <p class="text-muted">
+            These sources were deleted since, and are not brought back. Add them again if they are needed.
+          </p>
+          <Names names={sources.map(({ title }) => title ?? "Untitled")} />
+        </>
+      )}
+      {tools.length > 0 && (
+        <>
+          <p class="mt-4 text-muted">
+            These tools were deleted since. They are back with new secrets, and without the headers that they sent:
+            rotate the secrets, and type the headers again.
+          </p>
+          <Names names={tools.map(({ name }) => name)} />
+        </>
+      )}
+      <DialogActions>
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function Names({ names }: { names: readonly string[] }) {
+  return (
+    <ul class="mt-2 list-disc pl-5">
+      {names.map((name, at) => (
+        <li key={at} dir="auto" class="wrap-anywhere">
+          {name}
+        </li>
+      ))}
+    </ul>
   );
 }
 

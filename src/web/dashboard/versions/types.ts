@@ -25,3 +25,10 @@ export interface FieldChange {
 }
 
 export type CompanionDraft = Companion & { changed: string[] };
+
+/** Files that manage a companion. */
+export interface CompanionSet {
+  set: string;
+  /** Wire names, and `tools.<name>` and `sources.<slug>`. */
+  fields: string[];
+}

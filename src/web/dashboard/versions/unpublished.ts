@@ -1,35 +1,10 @@
 /** A companion's draft: what it would become, until that is published or discarded. */
-import { useCallback } from "preact/hooks";
-import { ApiError, call, changedFields } from "../lib/api.ts";
-import { useLoad } from "../lib/load.ts";
+import { call, changedFields } from "../lib/api.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { noteHeader } from "./note.ts";
 import type { CompanionDraft, FieldChange } from "./types.ts";
 
 export const draftPath = (companionId: string) => `/api/companions/${companionId}/draft`;
-
-/** Null if there is none. */
-export async function findDraft(companionId: string, signal?: AbortSignal): Promise<CompanionDraft | null> {
-  try {
-    return await call<CompanionDraft>("GET", draftPath(companionId), signal && { signal });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
-}
-
-type Found = { draft: CompanionDraft | null };
-
-const load = async (companionId: string, signal: AbortSignal): Promise<Found> => ({
-  draft: await findDraft(companionId, signal),
-});
-
-/** `draft` is undefined until it is known. */
-export function useUnpublished(companionId: string) {
-  const found = useLoad<Found>(companionId, load);
-  const set = useCallback((draft: CompanionDraft | null) => found.set({ draft }), [found.set]);
-  return { draft: found.data?.draft, error: found.error, reload: found.reload, set };
-}
 
 type Fields = Record<string, Json>;
 
