@@ -7,13 +7,14 @@ import { IconButton } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Pending, Problem } from "../ui/states.tsx";
 import type { CompanionDraft } from "../versions/types.ts";
-import { draftPath } from "../versions/unpublished.ts";
-import { useVersions } from "../versions/use-versions.ts";
 import { Bubble } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { useFollowEnd } from "./follow-end.ts";
 import { TraceDetails } from "./trace-details.tsx";
 import { type Answerer, type Round, useComparison } from "./use-comparison.ts";
+
+/** Of the versions, the newest. */
+const maxListed = 50;
 
 interface Option {
   value: string;
@@ -26,11 +27,11 @@ function toAnswerer(side: string): Answerer {
 }
 
 export function CompareChat({ companion }: { companion: Companion }) {
-  const unpublished = useFound<CompanionDraft>(draftPath(companion.id));
-  const versions = useVersions(companion.id);
+  const unpublished = useFound<CompanionDraft>(`/api/companions/${companion.id}/draft`);
   if (unpublished.found === undefined) return <Pending of={unpublished} lines={6} />;
-  if (versions.items === null) return <Pending of={versions} lines={6} />;
-  const numbers = versions.items.map(({ number }) => String(number));
+  const { version } = companion;
+  const count = Math.min(version, maxListed);
+  const numbers = Array.from({ length: count }, (_, back) => String(version - back));
   const options: Option[] = [
     { value: "live", label: "Live" },
     ...(unpublished.found ? [{ value: "draft", label: "Draft" }] : []),
@@ -108,7 +109,7 @@ function RoundRow({ round, labels, name }: { round: Round; labels: [string, stri
   return (
     <div class="space-y-4">
       <Bubble speaker="user" name="You" text={round.message} />
-      <div class="grid gap-4 md:grid-cols-2">
+      <div class="grid gap-4 sm:grid-cols-2">
         {round.replies.map(({ text, state, trace, problem }, at) => (
           <section key={at} aria-label={labels[at]} class="min-w-0">
             <h2 class="mb-1.5 px-1 text-[0.86rem] font-medium text-muted">{labels[at]}</h2>

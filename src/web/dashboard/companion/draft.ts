@@ -193,10 +193,16 @@ export interface SectionProps {
   managed: ReadonlySet<string>;
 }
 
-/** What a text field of the form is given of the draft. */
-export function tie({ draft, problems, change, managed }: SectionProps, field: TextDraftField) {
+/** What a text field of the form is given of the draft. `aside`: what else stands beside its label. */
+export function tie({ draft, problems, change, managed }: SectionProps, field: TextDraftField, aside = "") {
   const onValue = (value: string) => change({ [field]: value });
-  return { value: draft[field], onValue, error: problems[field], isManaged: managed.has(field) };
+  const mark = managed.has(field) ? "managed by files" : "";
+  return {
+    value: draft[field],
+    onValue,
+    error: problems[field],
+    aside: [mark, aside].filter(Boolean).join(", "),
+  };
 }
 
 /**

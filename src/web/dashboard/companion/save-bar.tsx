@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { Button } from "../ui/button.tsx";
 import { AskDiscard } from "../ui/dialog.tsx";
-import { maxNoteLength } from "../versions/note.ts";
+import { maxNoteLength } from "../versions/note.tsx";
 
 /** What a form edits. */
 export type Target = "new" | "live" | "draft";
@@ -50,7 +50,7 @@ export function SaveBar({ target, isDirty, isBusy, note, onNote, onDiscard, onSa
         )}
         {target === "live" && (
           <Button disabled={isBusy} onClick={onSaveAsDraft}>
-            Save as draft
+            Keep as a draft
           </Button>
         )}
         <Button type="submit" kind="primary" isBusy={isBusy}>

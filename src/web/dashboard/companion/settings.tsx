@@ -10,13 +10,13 @@ import { useGuardedSave } from "../ui/guarded-save.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Pending } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { noteHeader } from "../versions/note.ts";
+import { noteHeader } from "../versions/note.tsx";
 import type { CompanionDraft, CompanionSet } from "../versions/types.ts";
 import { draftPath, saveDraft } from "../versions/unpublished.ts";
 import { type Draft, findChanged, toBody, toDraft } from "./draft.ts";
 import { Editor, type Saved } from "./editor.tsx";
 
-const DraftBanner = lazy(async () => (await import("../versions/draft-banner.tsx")).DraftBanner);
+const DraftBanner = lazy(async () => (await import("../pages/history.tsx")).DraftBanner);
 
 interface SettingsProps {
   companion: Companion;

@@ -28,7 +28,7 @@ export type { NewWebhookAnswer, Webhook, WebhookAttempt, WebhookDelivery } from 
 export type { ApiKey, Conversation, SignedIn, UsageRow };
 
 // TODO until the API has them.
-export type Companion = WireCompanion & { slug: string | null };
+export type Companion = WireCompanion & { slug: string | null; version: number };
 export type Message = WireMessage & { companion_version?: number | null };
 
 export type Account = SignedIn["account"];

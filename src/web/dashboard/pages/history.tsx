@@ -11,6 +11,9 @@ import { useVersions } from "../versions/use-versions.ts";
 import { VersionPane } from "../versions/version-pane.tsx";
 import { describeOrigin, nameFields } from "../versions/words.ts";
 
+/** Loaded with this page: each file of its own costs the first load its name. */
+export { DraftBanner } from "../versions/draft-banner.tsx";
+
 export default function HistoryPage({ params }: { params: Params }) {
   return (
     <CompanionFrame id={params.id ?? ""}>
@@ -26,7 +29,7 @@ function History({ companion, onChanged }: { companion: Companion; onChanged(com
   if (items === null) return <Pending of={versions} lines={6} />;
   const current = items[0]?.number ?? 1;
   return (
-    <div class="grid items-start gap-4 md:grid-cols-[18rem_minmax(0,1fr)]">
+    <div class="grid items-start gap-4 md:grid-cols-[15rem_minmax(0,1fr)]">
       <section aria-label="Versions" class={opened > 0 ? "max-md:hidden" : ""}>
         <ol class="card overflow-hidden">
           {items.map((version) => (

@@ -1,5 +1,6 @@
 /** `/app/companions/:id/playground`: tries a companion, as its owner who sees what was sent, or as a visitor. */
 import { ChatCard } from "../chat/chat-card.tsx";
+import { CompareChat } from "../chat/compare-chat.tsx";
 import { runTestChat } from "../chat/test-chat.ts";
 import { type Ask, useChat } from "../chat/use-chat.ts";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
@@ -7,7 +8,6 @@ import { type Params, replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { lazy } from "../ui/lazy.tsx";
 
-const CompareChat = lazy(async () => (await import("../chat/compare-chat.tsx")).CompareChat);
 const VisitorChat = lazy(async () => (await import("../chat/visitor-chat.tsx")).VisitorChat);
 
 export default function PlaygroundPage({ params }: { params: Params }) {

@@ -5,7 +5,7 @@ import type { Tool, ToolWithSecret } from "../lib/types.ts";
 import { EditDialog } from "../ui/guarded-save.tsx";
 import { SecretShown } from "../ui/secret.tsx";
 import { say } from "../ui/toast.tsx";
-import { noteHeader } from "../versions/note.ts";
+import { noteHeader } from "../versions/note.tsx";
 import { findToolChanges, type ToolDraft, toToolBody, toToolDraft } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 

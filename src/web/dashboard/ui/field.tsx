@@ -9,8 +9,6 @@ interface FieldProps {
   error?: string | undefined;
   /** Right of the label. */
   aside?: ComponentChildren;
-  /** Files set it, too: a change here is drift there. */
-  isManaged?: boolean;
   class?: string;
 }
 
@@ -25,7 +23,7 @@ interface FieldFrameProps extends FieldProps {
 }
 
 /** Draws the frame around one control, which takes the given attributes. */
-export function Field({ label, hint, error, aside, isManaged, class: more = "", children }: FieldFrameProps) {
+export function Field({ label, hint, error, aside, class: more = "", children }: FieldFrameProps) {
   const id = useId();
   const describedBy = [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ");
   return (
@@ -34,11 +32,6 @@ export function Field({ label, hint, error, aside, isManaged, class: more = "", 
         <label for={id} class="font-medium">
           {label}
         </label>
-        {isManaged && (
-          <span class="mr-auto text-[0.86rem] text-accent" title="A change here shows as drift">
-            managed by files
-          </span>
-        )}
         {aside && <span class="text-[0.86rem] text-muted tabular-nums">{aside}</span>}
       </div>
       {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error ? true : undefined })}
@@ -79,25 +72,14 @@ interface TextFieldProps extends FieldProps, InputAttributes {
   rows?: number;
 }
 
-export function TextField({
-  value,
-  onValue,
-  isCode,
-  label,
-  hint,
-  error,
-  aside,
-  isManaged,
-  class: more,
-  ...rest
-}: TextFieldProps) {
+export function TextField({ label, hint, error, aside, value, onValue, isCode, class: more, ...rest }: TextFieldProps) {
   const { rows } = rest;
   const Control = rows === undefined ? "input" : "textarea";
   // The types know one kind of input for each `type`; here it is not yet known.
   const attributes: object = { ...(rows === undefined && { type: "text", autocomplete: "off" }), ...rest };
   const font = rows === undefined ? "font-mono text-[0.92em]" : "font-mono text-[0.9em]";
   return (
-    <Field {...{ label, hint, error, aside }} isManaged={isManaged ?? false} class={more ?? ""}>
+    <Field label={label} hint={hint} error={error} aside={aside} class={more ?? ""}>
       {(wiring) => (
         <Control
           dir={isCode ? "ltr" : "auto"}

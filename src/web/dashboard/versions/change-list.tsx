@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { type DiffLine, diffLines } from "./text-diff.ts";
 import type { FieldChange } from "./types.ts";
-import { isLong, nameField, toText } from "./words.ts";
+import { isLong, titleField, toText } from "./words.ts";
 
 export function ChangeList({ changes }: { changes: readonly FieldChange[] }) {
   if (changes.length === 0) return <p class="text-muted">Nothing differs.</p>;
@@ -10,7 +10,7 @@ export function ChangeList({ changes }: { changes: readonly FieldChange[] }) {
     <dl class="space-y-5" aria-label="Changes">
       {changes.map((change) => (
         <div key={change.field}>
-          <dt class="mb-1.5 font-medium first-letter:uppercase">{nameField(change.field)}</dt>
+          <dt class="mb-1.5 font-medium">{titleField(change.field)}</dt>
           <dd>{isLong(change) ? <TextChange {...change} /> : <ShortChange {...change} />}</dd>
         </div>
       ))}
@@ -89,30 +89,29 @@ function isWritten({ kind, parts }: DiffLine, _: number, lines: readonly DiffLin
 
 const looks = {
   same: { sign: "", word: "", line: "", part: "" },
-  removed: { sign: "−", word: "Removed: ", line: "bg-bad-tint", part: "bg-bad text-on-bad" },
-  added: { sign: "+", word: "Added: ", line: "bg-good-tint", part: "bg-good text-card" },
+  removed: { sign: "−", word: "Removed: ", line: "bg-bad-tint", part: "text-bad" },
+  added: { sign: "+", word: "Added: ", line: "bg-good-tint", part: "text-good" },
 } as const;
 
 function Line({ kind, parts }: DiffLine) {
   const { sign, word, line, part } = looks[kind];
-  const Element = { same: "span", removed: "del", added: "ins" }[kind] as "span";
   return (
     <p class={`flex gap-2 px-3 py-0.5 ${line}`}>
-      <span aria-hidden="true" class="w-3 shrink-0 font-mono text-muted">
+      <span aria-hidden="true" class="w-4 shrink-0 font-mono text-muted">
         {sign}
       </span>
       <span class="sr-only">{word}</span>
-      <Element dir="auto" class="min-w-0 flex-1 no-underline wrap-anywhere whitespace-pre-wrap">
+      <span dir="auto" class="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap">
         {parts.map(({ text, isChanged }, at) =>
           isChanged ? (
-            <mark key={at} class={`rounded-[0.25rem] ${part}`}>
+            <mark key={at} class={`rounded-[0.5rem] bg-card px-1 font-semibold ${part}`}>
               {text}
             </mark>
           ) : (
             text
           ),
         )}
-      </Element>
+      </span>
     </p>
   );
 }

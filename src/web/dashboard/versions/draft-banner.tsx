@@ -27,7 +27,7 @@ export function DraftBanner({ companion, draft, isEdited, onPublished, onGone }:
   const { changed } = draft;
   return (
     <Notice tone="accent" class="mb-6">
-      <div class="flex flex-wrap items-center gap-x-4 gap-y-2.5">
+      <div class="flex flex-wrap items-center gap-x-4 gap-y-3">
         <p role="status" class="min-w-0 flex-1 basis-72 text-pretty">
           {isEdited ? (
             <>

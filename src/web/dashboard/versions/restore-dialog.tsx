@@ -8,8 +8,7 @@ import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
 import { Problem, Skeleton } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { ChangeList } from "./change-list.tsx";
-import { noteHeader } from "./note.ts";
-import { NoteField } from "./note-field.tsx";
+import { NoteField, noteHeader } from "./note.tsx";
 import type { FieldChange } from "./types.ts";
 import { versionsPath } from "./use-versions.ts";
 
@@ -80,7 +79,7 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
         paused, stay as they are.
       </p>
       {diff.data ? (
-        <div class="max-h-[40vh] overflow-y-auto">
+        <div class="max-h-[45vh] overflow-y-auto">
           <ChangeList changes={diff.data.changes.filter(({ field }) => field !== "sources")} />
         </div>
       ) : (
@@ -123,7 +122,7 @@ function WhatIsLeft({ missing_sources: sources, new_tools: tools, onClose }: Res
 
 function Names({ names }: { names: readonly string[] }) {
   return (
-    <ul class="mt-2 list-disc pl-5">
+    <ul class="mt-2 space-y-1">
       {names.map((name, at) => (
         <li key={at} dir="auto" class="wrap-anywhere">
           {name}

@@ -1,7 +1,7 @@
 /** A companion's draft: what it would become, until that is published or discarded. */
 import { call, changedFields } from "../lib/api.ts";
 import type { Companion, Json } from "../lib/types.ts";
-import { noteHeader } from "./note.ts";
+import { noteHeader } from "./note.tsx";
 import type { CompanionDraft, FieldChange } from "./types.ts";
 
 export const draftPath = (companionId: string) => `/api/companions/${companionId}/draft`;

@@ -12,7 +12,7 @@ import { ChangeList } from "./change-list.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
 import type { FieldChange, VersionFacts } from "./types.ts";
 import { versionsPath } from "./use-versions.ts";
-import { describeOrigin, nameField, toText } from "./words.ts";
+import { describeOrigin, titleField, toText } from "./words.ts";
 
 interface PaneProps {
   companion: Companion;
@@ -124,7 +124,7 @@ function AllSettings({ settings }: { settings: Record<string, Json> }) {
       <dl class="mt-3 space-y-3">
         {set.map(([field, value]) => (
           <div key={field}>
-            <dt class="text-[0.88rem] text-muted first-letter:uppercase">{nameField(field)}</dt>
+            <dt class="text-[0.88rem] text-muted">{titleField(field)}</dt>
             <dd dir="auto" class="wrap-anywhere whitespace-pre-wrap">
               {toText(value)}
             </dd>

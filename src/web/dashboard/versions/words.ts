@@ -17,8 +17,13 @@ export function describeOrigin({ actor, via }: { actor: VersionActor | null; via
   return [who, via && viaWords[via]].filter(Boolean).join(", ");
 }
 
-export function nameField(field: string): string {
+function nameField(field: string): string {
   return field.replaceAll("_", " ");
+}
+
+/** As a heading. */
+export function titleField(field: string): string {
+  return field.charAt(0).toUpperCase() + nameField(field).slice(1);
 }
 
 export function nameFields(fields: readonly string[]): string {

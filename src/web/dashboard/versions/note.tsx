@@ -1,6 +1,7 @@
-/** Where a person writes why a change is made. */
+/** Why a change is made: where a person writes it, and how it is sent. */
 import { TextField } from "../ui/field.tsx";
-import { maxNoteLength } from "./note.ts";
+
+export const maxNoteLength = 500;
 
 export function NoteField({ note, onNote }: { note: string; onNote(note: string): void }) {
   return (
@@ -14,4 +15,9 @@ export function NoteField({ note, onNote }: { note: string; onNote(note: string)
       hint="It stands in the history beside the change."
     />
   );
+}
+
+/** Of a request that changes a companion, its tools or its sources. */
+export function noteHeader(note: string): Record<string, string> {
+  return note.trim() === "" ? {} : { "x-change-note": encodeURIComponent(note.trim()) };
 }
