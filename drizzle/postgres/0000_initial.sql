@@ -208,6 +208,8 @@ CREATE TABLE "companions" (
 	"id" text COLLATE "C" NOT NULL,
 	"account_id" text COLLATE "C" NOT NULL,
 	"enabled" boolean NOT NULL,
+	"slug" text COLLATE "C",
+	"version" integer DEFAULT 1 NOT NULL,
 	"name" text COLLATE "C" NOT NULL,
 	"name_folded" text COLLATE "C" NOT NULL,
 	"embed_token" text COLLATE "C",
@@ -331,6 +333,7 @@ CREATE TABLE "messages" (
 	"client_id" text COLLATE "C",
 	"end_code" text COLLATE "C",
 	"finish_reason" text COLLATE "C",
+	"companion_version" integer,
 	"repeats" integer,
 	"seq" integer NOT NULL
 );
@@ -384,6 +387,7 @@ CREATE TABLE "knowledge_sources" (
 	"id" text COLLATE "C" NOT NULL,
 	"account_id" text COLLATE "C" NOT NULL,
 	"companion_id" text COLLATE "C" NOT NULL,
+	"slug" text COLLATE "C",
 	"type" text COLLATE "C" NOT NULL,
 	"title" text COLLATE "C" NOT NULL,
 	"url" text COLLATE "C",
@@ -395,6 +399,7 @@ CREATE TABLE "knowledge_sources" (
 	"tokens" bigint DEFAULT 0 NOT NULL,
 	"words" bigint DEFAULT 0 NOT NULL,
 	"content_hash" text COLLATE "C",
+	"upload_hash" text COLLATE "C",
 	"edition" bigint,
 	"revision" integer DEFAULT 1 NOT NULL,
 	"kind" text COLLATE "C",
@@ -808,6 +813,59 @@ CREATE TABLE "visitor_daily" (
 	CONSTRAINT "visitor_daily_companion_id_day_visitor_id_pk" PRIMARY KEY("companion_id","day","visitor_id")
 );
 --> statement-breakpoint
+CREATE TABLE "applied_companions" (
+	"companion_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"account_id" text COLLATE "C" NOT NULL,
+	"set_name" text COLLATE "C" NOT NULL,
+	"fields" text COLLATE "C" NOT NULL,
+	"tools" text COLLATE "C" NOT NULL,
+	"sources" text COLLATE "C" NOT NULL,
+	"is_pruned" boolean NOT NULL,
+	"version" integer NOT NULL,
+	"bytes" integer NOT NULL,
+	"applied_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "companion_drafts" (
+	"companion_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"account_id" text COLLATE "C" NOT NULL,
+	"patch" text COLLATE "C" NOT NULL,
+	"base" text COLLATE "C" NOT NULL,
+	"began_version" integer NOT NULL,
+	"bytes" integer NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "companion_texts" (
+	"account_id" text COLLATE "C" NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
+	"text" text COLLATE "C" NOT NULL,
+	"bytes" integer NOT NULL,
+	CONSTRAINT "companion_texts_account_id_hash_pk" PRIMARY KEY("account_id","hash")
+);
+--> statement-breakpoint
+CREATE TABLE "companion_versions" (
+	"companion_id" text COLLATE "C" NOT NULL,
+	"number" integer NOT NULL,
+	"account_id" text COLLATE "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"actor_type" text COLLATE "C",
+	"actor_id" text COLLATE "C",
+	"actor_name" text COLLATE "C",
+	"via" text COLLATE "C",
+	"note" text COLLATE "C",
+	"changed" text COLLATE "C" NOT NULL,
+	"settings" text COLLATE "C" NOT NULL,
+	"system_prompt" text COLLATE "C",
+	"greeting" text COLLATE "C",
+	"metadata" text COLLATE "C",
+	"tools" text COLLATE "C",
+	"sources" text COLLATE "C",
+	"bytes" integer NOT NULL,
+	CONSTRAINT "companion_versions_companion_id_number_pk" PRIMARY KEY("companion_id","number")
+);
+--> statement-breakpoint
 ALTER TABLE "account_holdings" ADD CONSTRAINT "account_holdings_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_account_number_accounts_number_fk" FOREIGN KEY ("account_number") REFERENCES "accounts"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "mail_days" ADD CONSTRAINT "mail_days_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -835,6 +893,8 @@ ALTER TABLE "read_marks" ADD CONSTRAINT "read_marks_conversation_number_conversa
 ALTER TABLE "budget_periods" ADD CONSTRAINT "budget_periods_budget_id_budgets_id_fk" FOREIGN KEY ("budget_id") REFERENCES "budgets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "budgets" ADD CONSTRAINT "budgets_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tools" ADD CONSTRAINT "tools_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "applied_companions" ADD CONSTRAINT "applied_companions_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "companion_drafts" ADD CONSTRAINT "companion_drafts_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "api_keys_held" ON "api_keys" USING btree ("account_number") WHERE revoked_at IS NULL;--> statement-breakpoint
 CREATE INDEX "api_keys_account" ON "api_keys" USING btree ("account_number");--> statement-breakpoint
 CREATE INDEX "api_keys_created_by" ON "api_keys" USING btree ("created_by_key_id") WHERE created_by_key_id IS NOT NULL;--> statement-breakpoint
@@ -860,6 +920,7 @@ CREATE INDEX "webhook_deliveries_visitor" ON "webhook_deliveries" USING btree ("
 CREATE INDEX "webhooks_account" ON "webhooks" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "webhooks_enabled" ON "webhooks" USING btree ("account_id","id") WHERE enabled;--> statement-breakpoint
 CREATE INDEX "companions_account" ON "companions" USING btree ("account_id","number");--> statement-breakpoint
+CREATE UNIQUE INDEX "companions_slug" ON "companions" USING btree ("account_id","slug") WHERE slug IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "companions_voice_agent" ON "companions" USING btree ("voice_agent_id") WHERE voice_agent_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "companions_enabled" ON "companions" USING btree ("account_id","enabled","number");--> statement-breakpoint
 CREATE INDEX "companions_updated" ON "companions" USING btree ("account_id","updated_at","number");--> statement-breakpoint
@@ -879,6 +940,7 @@ CREATE INDEX "messages_client" ON "messages" USING btree ("conversation_number",
 CREATE INDEX "knowledge_editions_source" ON "knowledge_editions" USING btree ("source_number");--> statement-breakpoint
 CREATE INDEX "knowledge_editions_embedded" ON "knowledge_editions" USING btree ("is_embedded","model");--> statement-breakpoint
 CREATE INDEX "knowledge_sources_companion" ON "knowledge_sources" USING btree ("companion_id","number");--> statement-breakpoint
+CREATE UNIQUE INDEX "knowledge_sources_slug" ON "knowledge_sources" USING btree ("companion_id","slug") WHERE slug IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "knowledge_sources_due" ON "knowledge_sources" USING btree ("due_at","number") WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "knowledge_sources_turns" ON "knowledge_sources" USING btree ("account_id","due_at","number") WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "knowledge_sources_upload" ON "knowledge_sources" USING btree ("upload_id") WHERE upload_id IS NOT NULL;--> statement-breakpoint
@@ -925,7 +987,14 @@ CREATE INDEX "tool_calls_open_key" ON "tool_calls" USING btree ("companion_id","
 CREATE INDEX "tool_calls_open" ON "tool_calls" USING btree ("created_at") WHERE conversation_number IS NULL AND created_at > 0;--> statement-breakpoint
 CREATE UNIQUE INDEX "tools_name" ON "tools" USING btree ("companion_id","name");--> statement-breakpoint
 CREATE INDEX "tools_account" ON "tools" USING btree ("account_id");--> statement-breakpoint
-CREATE INDEX "usage_daily_day" ON "usage_daily" USING btree ("account_id","day","companion_id");
+CREATE INDEX "usage_daily_day" ON "usage_daily" USING btree ("account_id","day","companion_id");--> statement-breakpoint
+CREATE INDEX "applied_companions_set" ON "applied_companions" USING btree ("account_id","set_name");--> statement-breakpoint
+CREATE INDEX "companion_versions_account" ON "companion_versions" USING btree ("account_id","created_at");--> statement-breakpoint
+CREATE INDEX "companion_versions_system_prompt" ON "companion_versions" USING btree ("system_prompt");--> statement-breakpoint
+CREATE INDEX "companion_versions_greeting" ON "companion_versions" USING btree ("greeting");--> statement-breakpoint
+CREATE INDEX "companion_versions_metadata" ON "companion_versions" USING btree ("metadata");--> statement-breakpoint
+CREATE INDEX "companion_versions_tools" ON "companion_versions" USING btree ("tools");--> statement-breakpoint
+CREATE INDEX "companion_versions_sources" ON "companion_versions" USING btree ("sources");
 --> statement-breakpoint
 -- By hand from here on.
 -- What owners write into a companion, in bytes of UTF-8.
@@ -1044,6 +1113,60 @@ END $$;
 --> statement-breakpoint
 CREATE TRIGGER "tools_counted" AFTER INSERT OR DELETE OR UPDATE OF "bytes" ON "tools"
 FOR EACH ROW EXECUTE FUNCTION "count_tools"();
+--> statement-breakpoint
+-- And what it was: versions, their texts, drafts, and what files have set. Once for each statement: one that applies a set
+-- writes hundreds of them.
+CREATE FUNCTION "count_added_bytes"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	UPDATE "account_holdings" AS h SET "companion_bytes" = h."companion_bytes" + c."bytes"
+	FROM (SELECT "account_id", sum("bytes") AS "bytes" FROM "added" GROUP BY "account_id") AS c
+	WHERE h."account_id" = c."account_id";
+	RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE FUNCTION "count_removed_bytes"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	UPDATE "account_holdings" AS h SET "companion_bytes" = h."companion_bytes" - c."bytes"
+	FROM (SELECT "account_id", sum("bytes") AS "bytes" FROM "removed" GROUP BY "account_id") AS c
+	WHERE h."account_id" = c."account_id";
+	RETURN NULL;
+END $$;
+--> statement-breakpoint
+CREATE TRIGGER "versions_made" AFTER INSERT ON "companion_versions" REFERENCING NEW TABLE AS "added"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_added_bytes"();
+--> statement-breakpoint
+CREATE TRIGGER "versions_changed" AFTER UPDATE ON "companion_versions" REFERENCING NEW TABLE AS "added" OLD TABLE AS "removed"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_companions"();
+--> statement-breakpoint
+CREATE TRIGGER "versions_deleted" AFTER DELETE ON "companion_versions" REFERENCING OLD TABLE AS "removed"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_removed_bytes"();
+--> statement-breakpoint
+CREATE TRIGGER "texts_made" AFTER INSERT ON "companion_texts" REFERENCING NEW TABLE AS "added"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_added_bytes"();
+--> statement-breakpoint
+CREATE TRIGGER "texts_changed" AFTER UPDATE ON "companion_texts" REFERENCING NEW TABLE AS "added" OLD TABLE AS "removed"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_companions"();
+--> statement-breakpoint
+CREATE TRIGGER "texts_deleted" AFTER DELETE ON "companion_texts" REFERENCING OLD TABLE AS "removed"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_removed_bytes"();
+--> statement-breakpoint
+CREATE TRIGGER "drafts_made" AFTER INSERT ON "companion_drafts" REFERENCING NEW TABLE AS "added"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_added_bytes"();
+--> statement-breakpoint
+CREATE TRIGGER "drafts_changed" AFTER UPDATE ON "companion_drafts" REFERENCING NEW TABLE AS "added" OLD TABLE AS "removed"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_companions"();
+--> statement-breakpoint
+CREATE TRIGGER "drafts_deleted" AFTER DELETE ON "companion_drafts" REFERENCING OLD TABLE AS "removed"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_removed_bytes"();
+--> statement-breakpoint
+CREATE TRIGGER "applied_made" AFTER INSERT ON "applied_companions" REFERENCING NEW TABLE AS "added"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_added_bytes"();
+--> statement-breakpoint
+CREATE TRIGGER "applied_changed" AFTER UPDATE ON "applied_companions" REFERENCING NEW TABLE AS "added" OLD TABLE AS "removed"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_changed_companions"();
+--> statement-breakpoint
+CREATE TRIGGER "applied_deleted" AFTER DELETE ON "applied_companions" REFERENCING OLD TABLE AS "removed"
+FOR EACH STATEMENT EXECUTE FUNCTION "count_removed_bytes"();
 --> statement-breakpoint
 -- What was recorded is held too: each change of metadata may be kept for every message. What is recorded because a companion
 -- goes has no day, and is not counted: going makes room.
@@ -1793,7 +1916,7 @@ END $$;
 --
 -- What is known of a visitor replaces what was. An exchange that the client has named is stored once, however often it
 -- runs: a question that is stored gets a reply, and one that has a reply nothing more; a reply whose question is gone is
--- not stored. "sealed_visitors", "client_ids", "end_codes" and "finish_reasons" may be empty, which stands for NULL in all
+-- not stored. "sealed_visitors", "client_ids", "end_codes", "finish_reasons" and "versions" may be empty, which stands for NULL in all
 -- places: most turns have little of it.
 CREATE FUNCTION "add_messages"(
 	"are_turns" boolean,
@@ -1802,7 +1925,7 @@ CREATE FUNCTION "add_messages"(
 	"sealed_visitors" text[], "client_ids" text[],
 	"places" integer[], "message_ids" text[], "roles" text[], "channels" text[], "completes" boolean[],
 	"inputs" bigint[], "outputs" bigint[], "estimates" boolean[], "times" bigint[], "texts" text[],
-	"end_codes" text[], "finish_reasons" text[], "models" text[], "providers" text[]
+	"end_codes" text[], "finish_reasons" text[], "models" text[], "providers" text[], "versions" integer[]
 ) RETURNS integer LANGUAGE plpgsql SET enable_nestloop = off AS $$
 DECLARE
 	"next_transaction" xid8;
@@ -1859,15 +1982,15 @@ BEGIN
 	), "written" AS (
 		INSERT INTO "messages" ("conversation_number", "id", "role", "channel", "complete", "input_tokens",
 			"output_tokens", "tokens_estimated", "created_at", "text", "client_id", "end_code",
-			"finish_reason", "model", "provider", "seq")
+			"finish_reason", "model", "provider", "companion_version", "seq")
 		SELECT "kept"."number", m."id", m."role", m."channel", m."complete", m."input", m."output", m."estimated",
 			m."time" + CASE WHEN "are_turns" THEN "kept"."updated_at" - "arrived"."last" ELSE 0 END, m."text",
-			"arrived"."client", m."code", m."finish", m."model", m."provider",
+			"arrived"."client", m."code", m."finish", m."model", m."provider", m."version",
 			"kept"."message_count" - "arrived"."count" + row_number() OVER (PARTITION BY m."place" ORDER BY m."at")
 		FROM unnest("places", "message_ids", "roles", "channels", "completes", "inputs", "outputs", "estimates", "times",
-			"texts", "end_codes", "finish_reasons", "models", "providers") WITH ORDINALITY
+			"texts", "end_codes", "finish_reasons", "models", "providers", "versions") WITH ORDINALITY
 			AS m("place", "id", "role", "channel", "complete", "input", "output", "estimated", "time", "text", "code",
-				"finish", "model", "provider", "at")
+				"finish", "model", "provider", "version", "at")
 		JOIN "arrived" ON "arrived"."place" = m."place" AND ("arrived"."known" IS NULL OR m."role" <> 'user')
 		JOIN "kept" ON "kept"."companion_id" = "arrived"."companion" AND "kept"."session_id" = "arrived"."session"
 			AND "kept"."visitor_id" = "arrived"."visitor"
@@ -1905,7 +2028,7 @@ CREATE FUNCTION "settle_turns"(
 	"sealed_visitors" text[], "client_ids" text[],
 	"places" integer[], "message_ids" text[], "roles" text[], "channels" text[], "completes" boolean[],
 	"inputs" bigint[], "outputs" bigint[], "estimates" boolean[], "times" bigint[], "texts" text[],
-	"end_codes" text[], "finish_reasons" text[], "models" text[], "providers" text[],
+	"end_codes" text[], "finish_reasons" text[], "models" text[], "providers" text[], "versions" integer[],
 	"used_accounts" text[], "used_companions" text[], "used_days" text[], "used_keys" text[], "used_messages" bigint[],
 	"used_requests" bigint[], "used_inputs" bigint[], "used_outputs" bigint[], "used_sessions" bigint[],
 	"used_errors" bigint[], "used_cached" bigint[], "used_micros" bigint[], "used_picos" bigint[],
@@ -1939,7 +2062,7 @@ BEGIN
 		PERFORM "add_messages"(true, "conversation_ids", "companion_ids", "session_ids", "visitor_ids", "arrival_marks",
 			"message_counts", "first_times", "last_times", "sealed_visitors", "client_ids", "places", "message_ids",
 			"roles", "channels", "completes", "inputs", "outputs", "estimates", "times", "texts", "end_codes",
-			"finish_reasons", "models", "providers");
+			"finish_reasons", "models", "providers", "versions");
 	END IF;
 	IF cardinality("again_clients") > 0 THEN
 		PERFORM "note_ends"("again_companions", "again_sessions", "again_visitors", "again_clients", "again_codes");

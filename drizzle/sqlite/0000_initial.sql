@@ -197,6 +197,8 @@ CREATE TABLE `companions` (
 	`id` text NOT NULL,
 	`account_id` text NOT NULL,
 	`enabled` integer NOT NULL,
+	`slug` text,
+	`version` integer DEFAULT 1 NOT NULL,
 	`name` text NOT NULL,
 	`name_folded` text NOT NULL,
 	`embed_token` text,
@@ -238,6 +240,7 @@ CREATE TABLE `companions` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `companions_id_unique` ON `companions` (`id`);--> statement-breakpoint
 CREATE INDEX `companions_account` ON `companions` (`account_id`,`number`,`name_folded`);--> statement-breakpoint
+CREATE UNIQUE INDEX `companions_slug` ON `companions` (`account_id`,`slug`) WHERE slug IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `companions_voice_agent` ON `companions` (`voice_agent_id`) WHERE voice_agent_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `companions_enabled` ON `companions` (`account_id`,`enabled`,`number`);--> statement-breakpoint
 CREATE INDEX `companions_updated` ON `companions` (`account_id`,`updated_at`,`number`);--> statement-breakpoint
@@ -323,6 +326,7 @@ CREATE TABLE `messages` (
 	`client_id` text,
 	`end_code` text,
 	`finish_reason` text,
+	`companion_version` integer,
 	`repeats` integer,
 	`seq` integer NOT NULL
 );
@@ -372,6 +376,7 @@ CREATE TABLE `knowledge_sources` (
 	`id` text NOT NULL,
 	`account_id` text NOT NULL,
 	`companion_id` text NOT NULL,
+	`slug` text,
 	`type` text NOT NULL,
 	`title` text NOT NULL,
 	`url` text,
@@ -383,6 +388,7 @@ CREATE TABLE `knowledge_sources` (
 	`tokens` integer DEFAULT 0 NOT NULL,
 	`words` integer DEFAULT 0 NOT NULL,
 	`content_hash` text,
+	`upload_hash` text,
 	`edition` integer,
 	`revision` integer DEFAULT 1 NOT NULL,
 	`kind` text,
@@ -399,6 +405,7 @@ CREATE TABLE `knowledge_sources` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `knowledge_sources_id_unique` ON `knowledge_sources` (`id`);--> statement-breakpoint
 CREATE INDEX `knowledge_sources_companion` ON `knowledge_sources` (`companion_id`,`number`);--> statement-breakpoint
+CREATE UNIQUE INDEX `knowledge_sources_slug` ON `knowledge_sources` (`companion_id`,`slug`) WHERE slug IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `knowledge_sources_due` ON `knowledge_sources` (`due_at`,`number`) WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `knowledge_sources_turns` ON `knowledge_sources` (`account_id`,`due_at`,`number`) WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `knowledge_sources_upload` ON `knowledge_sources` (`upload_id`) WHERE upload_id IS NOT NULL;--> statement-breakpoint
@@ -712,7 +719,69 @@ CREATE TABLE `tools` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tools_name` ON `tools` (`companion_id`,`name`);--> statement-breakpoint
-CREATE INDEX `tools_account` ON `tools` (`account_id`);
+CREATE INDEX `tools_account` ON `tools` (`account_id`);--> statement-breakpoint
+CREATE TABLE `applied_companions` (
+	`companion_id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`set_name` text NOT NULL,
+	`fields` text NOT NULL,
+	`tools` text NOT NULL,
+	`sources` text NOT NULL,
+	`is_pruned` integer NOT NULL,
+	`version` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`applied_at` integer NOT NULL,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `applied_companions_set` ON `applied_companions` (`account_id`,`set_name`);--> statement-breakpoint
+CREATE TABLE `companion_drafts` (
+	`companion_id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`patch` text NOT NULL,
+	`base` text NOT NULL,
+	`began_version` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `companion_texts` (
+	`account_id` text NOT NULL,
+	`hash` text NOT NULL,
+	`text` text NOT NULL,
+	`bytes` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `hash`)
+);
+--> statement-breakpoint
+CREATE TABLE `companion_versions` (
+	`companion_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`account_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`actor_type` text,
+	`actor_id` text,
+	`actor_name` text,
+	`via` text,
+	`note` text,
+	`changed` text NOT NULL,
+	`settings` text NOT NULL,
+	`system_prompt` text,
+	`greeting` text,
+	`metadata` text,
+	`tools` text,
+	`sources` text,
+	`bytes` integer NOT NULL,
+	PRIMARY KEY(`companion_id`, `number`)
+);
+--> statement-breakpoint
+CREATE INDEX `companion_versions_account` ON `companion_versions` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `companion_versions_system_prompt` ON `companion_versions` (`system_prompt`);--> statement-breakpoint
+CREATE INDEX `companion_versions_greeting` ON `companion_versions` (`greeting`);--> statement-breakpoint
+CREATE INDEX `companion_versions_metadata` ON `companion_versions` (`metadata`);--> statement-breakpoint
+CREATE INDEX `companion_versions_tools` ON `companion_versions` (`tools`);--> statement-breakpoint
+CREATE INDEX `companion_versions_sources` ON `companion_versions` (`sources`);
 --> statement-breakpoint
 -- By hand from here on.
 -- Tables that are their own index: looked up or updated by their whole key on hot paths.
@@ -985,6 +1054,59 @@ CREATE TRIGGER `tool_changed` AFTER UPDATE OF `bytes` ON `tools` BEGIN
 END;
 --> statement-breakpoint
 CREATE TRIGGER `tool_deleted` AFTER DELETE ON `tools` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+-- And what it was: versions, their texts, drafts, and what files have set.
+CREATE TRIGGER `version_made` AFTER INSERT ON `companion_versions` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `version_changed` AFTER UPDATE OF `bytes` ON `companion_versions` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `version_deleted` AFTER DELETE ON `companion_versions` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `text_made` AFTER INSERT ON `companion_texts` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `text_changed` AFTER UPDATE OF `bytes` ON `companion_texts` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `text_deleted` AFTER DELETE ON `companion_texts` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `draft_made` AFTER INSERT ON `companion_drafts` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `draft_changed` AFTER UPDATE OF `bytes` ON `companion_drafts` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `draft_deleted` AFTER DELETE ON `companion_drafts` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` WHERE `account_id` = OLD.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `applied_made` AFTER INSERT ON `applied_companions` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `applied_changed` AFTER UPDATE OF `bytes` ON `applied_companions` BEGIN
+	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
+	WHERE `account_id` = NEW.`account_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `applied_deleted` AFTER DELETE ON `applied_companions` BEGIN
 	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` - OLD.`bytes` WHERE `account_id` = OLD.`account_id`;
 END;
 --> statement-breakpoint

@@ -10,6 +10,8 @@ export type { JsonObject, JsonValue } from "./json.ts";
 
 /** What the owner sets. Null means "not set": the server's default applies, and nothing is sent to a provider. */
 export interface CompanionSettings {
+  /** What files call it: unique in the account; null for none. */
+  slug: string | null;
   name: string;
   systemPrompt: string | null;
   greeting: string | null;
@@ -60,6 +62,8 @@ export interface CompanionSettings {
 export interface Companion extends CompanionSettings {
   id: string;
   accountId: string;
+  /** Of its fields, tools and sources: 1 until they change, and one more with each change. */
+  version: number;
   /** The oldest embed token that is still valid, or null if all are revoked. */
   embedToken: string | null;
   /** Whether it has any source: without one, a turn does not ask for knowledge. */
@@ -91,6 +95,7 @@ export const companionDefaults = {
 /** Default settings of a companion with this name. */
 export function newCompanionSettings(name: string): CompanionSettings {
   return {
+    slug: null,
     name,
     systemPrompt: null,
     greeting: null,

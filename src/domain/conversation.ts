@@ -67,6 +67,8 @@ export interface Message extends HistoryMessage {
   provider: string | null;
   /** Who of the team wrote it; null or left out: the visitor or the companion. Filled where owners and visitors read it. */
   person?: Person | null;
+  /** Of the companion that replied, by its version; null or left out for other messages, and where it is not known. */
+  companionVersion?: number | null;
   createdAt: number;
 }
 

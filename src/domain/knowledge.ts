@@ -20,6 +20,8 @@ export type SourceStatus = (typeof sourceStatuses)[number];
 export interface Source {
   id: string;
   companionId: string;
+  /** What files call it: unique in the companion; null for none. */
+  slug: string | null;
   type: SourceType;
   title: string;
   /** Where visitors find it; for `url` and `sitemap` also where it is read from. */
@@ -35,6 +37,8 @@ export interface Source {
   bytes: number;
   /** SHA-256, hex, of the text that answers; null before there is any. */
   contentHash: string | null;
+  /** SHA-256, hex, of the bytes that its owner sent last; null of what is fetched, and of a text that was added to. */
+  uploadHash: string | null;
   indexedAt: number | null;
   /** When it is read again automatically; null if it is not. */
   refreshAt: number | null;

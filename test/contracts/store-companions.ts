@@ -8,6 +8,7 @@ import { freeToSpend } from "../support/answered.ts";
 import { firstPage, newCompanion, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
 
 const everything: CompanionSettings = {
+  slug: null,
   name: "Ada “the loom” Łovelace 🧵",
   systemPrompt: "You are Ada.",
   greeting: "Hello",
@@ -90,6 +91,7 @@ export function companionStoreContract(open: OpenStore): void {
       const expected = {
         ...fields,
         accountId: account.id,
+        version: 1,
         embedToken: embedToken.token,
         hasSources: false,
         toolCount: 0,

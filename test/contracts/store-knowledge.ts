@@ -4,6 +4,7 @@ import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { maxSources } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { sha256Hex } from "../../src/lib/sha256.ts";
 import { eventually } from "../support/eventually.ts";
 import { indexSource, makeSource, newSource, newUpload, readUpload } from "../support/indexed-source.ts";
 import { firstPage, type OpenStore, openWorld, type StoreWorld } from "../support/store-world.ts";
@@ -32,7 +33,16 @@ export function sourceContract(open: OpenStore): void {
       const { upload, ...named } = source;
       expect(made).toEqual({
         ...named,
-        ...{ companionId: companion.id, status: "queued", error: null, chunks: 0, bytes: 0, contentHash: null },
+        ...{
+          companionId: companion.id,
+          slug: null,
+          status: "queued",
+          error: null,
+          chunks: 0,
+          bytes: 0,
+          contentHash: null,
+        },
+        uploadHash: sha256Hex(words),
         ...{ indexedAt: null, refreshAt: null, progress: null, createdAt: world.clock.nowMs() },
         updatedAt: world.clock.nowMs(),
       });

@@ -14,14 +14,17 @@ import { describePeopleFields, toWireHandoff, toWireLeads, type WireHandoff, typ
 type CompanionFields = ReturnType<typeof makeFields>;
 let made: CompanionFields | null = null;
 
-type WireSetting = SnakeCase<keyof CompanionSettings>;
+type WireSetting = SnakeCase<Exclude<keyof CompanionSettings, "slug">>;
 type SentFields<Settings extends Record<string, TSchema>> = {
   [Setting in keyof Settings]: TOptional<TUnion<[Settings[Setting], TNull]>>;
 };
 
 /** Settings as they appear in responses. */
 export type WireSettings = {
-  [Setting in keyof Omit<CompanionSettings, "handoff" | "leads"> as SnakeCase<Setting>]: CompanionSettings[Setting];
+  [Setting in keyof Omit<
+    CompanionSettings,
+    "slug" | "handoff" | "leads"
+  > as SnakeCase<Setting>]: CompanionSettings[Setting];
 } & { context_tokens: number; handoff: WireHandoff | null; leads: WireLeads | null };
 
 /** Written out, since lists are made of these: a loop over the names takes twice as long. */

@@ -7,12 +7,14 @@ import { addTag, readCheck, respondVersioned } from "../../http/preconditions.ts
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { batchRoute } from "./batch-route.ts";
+import { draftRoutes } from "./draft-routes.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody } from "./model.ts";
 import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
 import { testChatRoute } from "./test-chat-route.ts";
+import { versionRoutes } from "./version-routes.ts";
 
 export const companionRoutes: readonly Route[] = [
   route({
@@ -105,7 +107,7 @@ export const companionRoutes: readonly Route[] = [
         "Top-level fields are merged, all or none. `metadata` is replaced as a whole, but merged too where the body is a JSON " +
         "Merge Patch (RFC 7396). Read-only fields that are sent back are ignored. A change that makes the companion no larger " +
         "is always possible, also above the account's limit.",
-      headers: ["If-Match"],
+      headers: ["If-Match", "X-Change-Note"],
       bodyExample: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
       responses: {
         200: jsonResponse("The companion as it is now.", CompanionObject, "ETag"),
@@ -142,5 +144,7 @@ export const companionRoutes: readonly Route[] = [
       deleteCompanion(services, principal, params.id, writeContext(), () => readCheck(request, toWireCompanion)),
   }),
   testChatRoute,
+  ...versionRoutes,
+  ...draftRoutes,
   ...embedTokenRoutes,
 ];

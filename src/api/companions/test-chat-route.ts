@@ -12,6 +12,7 @@ import { EventStream } from "../../http/sse.ts";
 import { respondWithTurn } from "../../http/stream-response.ts";
 import { getCompanion } from "./service.ts";
 import { checkTestChat, testChatBody, toHistory, toWireTrace } from "./test-chat.ts";
+import { openTried } from "./tried-companion.ts";
 
 export const testChatRoute: Route = route({
   id: "testChat",
@@ -37,13 +38,14 @@ export const testChatRoute: Route = route({
     readSlot(request, principal);
     const current = await getCompanion(services, principal, params.id);
     const body = checkTestChat(await readBody(), services.settings.llm.models);
-    const { companion } = { companion: current };
+    const { companion, tools, version } = await openTried(services, current, body);
     const { model = null, tool_results: toolResults = null } = body;
     const context = contextOf(request, services.ids);
     const stream = new EventStream(request.signal, services.heartbeats);
     const startedMs = performance.now();
     const turn = openTrial(services, {
       companion: model === null ? companion : { ...companion, model },
+      ...(tools === undefined ? {} : { tools }),
       plan: principal.account.plan,
       keyId: companion.createdByKeyId,
       message: body.message,
@@ -56,7 +58,7 @@ export const testChatRoute: Route = route({
       noteFailure: (kind) => stream.comment(`failure ${JSON.stringify(explainFailure(kind))}`),
       noteStored: (trace) => {
         if (body.trace !== true || !trace.result.isCounted) return;
-        stream.comment(`trace ${JSON.stringify(toWireTrace(trace, 1, performance.now() - startedMs))}`);
+        stream.comment(`trace ${JSON.stringify(toWireTrace(trace, version, performance.now() - startedMs))}`);
       },
     });
     return respondWithTurn(turn, stream, set, context).catch((error: unknown) => {

@@ -5,6 +5,7 @@ import { invalidFields } from "../../domain/errors.ts";
 import { maxSources, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { toLaterMs } from "../../lib/clock.ts";
+import { sha256Hex } from "../../lib/sha256.ts";
 import { readSource, type SentSource, toTitle } from "./sent-source.ts";
 
 type KnowledgeServices = Pick<Services, "store" | "ids" | "indexing">;
@@ -154,7 +155,17 @@ export function toNewSource({ ids }: Pick<Services, "ids">, { content, ...facts 
 
 /** As the store makes it. */
 function toMadeSource(companionId: string, source: NewSource, nowMs: number): Source {
-  const { upload: _, ...facts } = source;
+  const { upload, ...facts } = source;
   const unread = { error: null, chunks: 0, bytes: 0, contentHash: null, indexedAt: null, refreshAt: null };
-  return { ...facts, ...unread, companionId, status: "queued", progress: null, createdAt: nowMs, updatedAt: nowMs };
+  const sent = { slug: facts.slug ?? null, uploadHash: upload === null ? null : sha256Hex(upload.bytes) };
+  return {
+    ...facts,
+    ...sent,
+    ...unread,
+    companionId,
+    status: "queued",
+    progress: null,
+    createdAt: nowMs,
+    updatedAt: nowMs,
+  };
 }

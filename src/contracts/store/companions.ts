@@ -20,7 +20,7 @@ export type Refusals = ReadonlyMap<string, AppError>;
 /** The companion that `create` returns, created at `context.nowMs`. */
 export function toMadeCompanion(accountId: string, companion: NewCompanion, nowMs: number): Companion {
   const { embedToken, ...rest } = companion;
-  const facts = { hasSources: false, toolCount: 0, hadPeople: false, embedToken: embedToken.token };
+  const facts = { hasSources: false, toolCount: 0, hadPeople: false, embedToken: embedToken.token, version: 1 };
   return { ...rest, ...facts, accountId, createdAt: nowMs, updatedAt: nowMs };
 }
 
@@ -62,6 +62,8 @@ export type Revision = (current: Companion) => Partial<CompanionSettings>;
  * account may not use that agent (`voice.canUseAgent`), or if the companion would also have a `voiceId`. The check is
  * part of the write's transaction, so neither a revoked grant nor concurrent updates can bypass it. A companion may
  * keep the agent that it already has even without a grant: visitors cannot use it then.
+ *
+ * They reject with `conflict` for another's slug; `createFitting` refuses those.
  */
 export interface CompanionStore {
   /** Audit: `companion.create`. */
@@ -99,6 +101,7 @@ export interface CompanionStore {
    */
   getChangeMark(): Promise<number>;
   find(accountId: string, id: string): Promise<Companion | null>;
+  findBySlug(accountId: string, slug: string): Promise<Companion | null>;
   /**
    * By creation, or with `updatedSinceMs` by last change. In ascending order by last change, a companion that changes
    * while the pages are read comes again on a later page. With `isEnabled` or `updatedSinceMs` a page may have fewer than

@@ -36,6 +36,8 @@ export interface NewSource {
   refreshHours: number | null;
   /** What is to be read; null for a type that is fetched. At most `maxUploadBytes`. */
   upload: SourceUpload | null;
+  /** What files call it: unique in the companion (`conflict`). Left out or null: none. */
+  slug?: string | null;
 }
 
 export interface SourceUpload {
@@ -53,7 +55,7 @@ export interface KeptText {
 }
 
 /** What a PUT sets, beside queueing the source. What is left out stays. */
-export type SourceReplacement = Partial<Pick<NewSource, "title" | "url" | "refreshHours" | "upload">>;
+export type SourceReplacement = Partial<Pick<NewSource, "title" | "url" | "refreshHours" | "upload" | "slug">>;
 
 /** Is given what a change is made to, inside its transaction, and may throw: then nothing changes. */
 export type SourceCheck = (current: Source) => void;

@@ -1,5 +1,6 @@
 /** Who makes a change, and what is committed with it. */
 import type { HoldingsByPlan } from "../../domain/account.ts";
+import type { ChangeVia } from "../../domain/version.ts";
 import type { AuditActor } from "./audit.ts";
 import type { IdempotentWrite } from "./idempotency.ts";
 
@@ -9,6 +10,11 @@ export interface WriteContext {
   nowMs: number;
   /** The id of the audit entry that is written in the same commit. */
   auditId: string;
+  /**
+   * What versions of companions note of the change, beside the actor. Left out: by the actor's kind, without a note.
+   * `actorName`: the e-mail address of who is signed in; null: the store looks for the actor's name.
+   */
+  change?: { via: ChangeVia; note: string | null; actorName: string | null };
   /** Set if the request had an `Idempotency-Key`: its response is recorded in the same commit. */
   idempotent?: IdempotentWrite;
   /** False if the account is known to have no enabled webhook: no event is stored. Left out: the store checks. */

@@ -21,10 +21,21 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   audit: { ...reads("list"), ...writes("record") },
   challenges: { ...reads("isUsedUp"), ...writes("spend", "purge") },
   companions: {
-    ...reads("countByModel", "findByEmbedToken", "checkEmbedToken", "checkOwned", "getChangeMark", "find", "list"),
+    ...reads(
+      "countByModel",
+      "findByEmbedToken",
+      "checkEmbedToken",
+      "checkOwned",
+      "getChangeMark",
+      "find",
+      "findBySlug",
+      "list",
+    ),
     ...writes("create", "createMany", "createFitting", "update", "delete"),
   },
+  companionSets: { ...reads("read"), ...writes("apply") },
   conversations: { ...reads("list", "find"), ...writes("merge", "delete", "eraseVisitors", "deleteExpired") },
+  drafts: { ...reads("find"), ...writes("put", "delete", "publish") },
   embedTokens: { ...reads("list"), ...writes("create", "revoke", "recordUses") },
   feedback: {
     ...reads("findContact", "listContacts", "listRatings", "listMailDue", "findNextMail"),
@@ -90,6 +101,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
   },
   unanswered: { ...reads("listSeen", "list", "find"), ...writes("note", "dismiss", "answer") },
   usage: { ...reads("query", "queryPage", "listEvents", "queryFailures") },
+  versions: { ...reads("list", "find"), ...writes("restore") },
   visitorKeys: { ...reads("list", "find", "findOnly", "listHolders"), ...writes("create", "revoke", "reset") },
   voice: {
     // `takeDueOutbox` polls again and again, and hardly ever finds anything to take.

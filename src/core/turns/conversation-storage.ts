@@ -202,7 +202,8 @@ export class ConversationStorage implements TurnStorage {
     const finishReason = toFinishReason(reason);
     const counted = { inputTokens, outputTokens, tokensEstimated, finishReason, ...(answeredBy ?? nobody) };
     this.#replyId = said.id;
-    messages.push({ ...said, ...counted, createdAt: Math.max(this.#sentAt, clock.nowMs()) });
+    const companionVersion = this.companion.version;
+    messages.push({ ...said, ...counted, companionVersion, createdAt: Math.max(this.#sentAt, clock.nowMs()) });
     return messages;
   }
 }

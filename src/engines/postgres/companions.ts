@@ -43,6 +43,7 @@ export const companionQueries = {
   checkOwner: `SELECT c.id AS "lookupKey", c.account_id AS "accountId", ${spendingState("c.account_id")}
     FROM companions c JOIN accounts a ON a.id = c.account_id
     WHERE c.id = ANY($1::text[]) AND a.suspended_at IS NULL`,
+  bySlug: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.slug = $1 AND c.account_id = $2`,
   byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
 };
 
@@ -90,6 +91,11 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
     getChangeMark: async () => ++marks,
 
     find: (accountId, id) => find(engine.quick, accountId, id),
+
+    async findBySlug(accountId, slug) {
+      const row = await engine.quick.get<CompanionRow>(companionQueries.bySlug, [slug, accountId]);
+      return row === null ? null : toCompanion(row);
+    },
 
     list: (accountId, query, page) => lists.list(accountId, query, page),
     countByModel: () => lists.countByModel(),

@@ -35,6 +35,7 @@ export const messageTypes = [
     "boolean[]",
     "bigint[]",
     ...Array(5).fill("text[]"),
+    "integer[]",
   ],
 ];
 
@@ -73,12 +74,13 @@ export function toMessageArrays(additions: readonly ConversationAddition[]): Par
   const finishReasons = placed.map(({ message }) => message.finishReason);
   const models = placed.map(({ message }) => message.model);
   const providers = placed.map(({ message }) => message.provider);
-  const ends = [orNone(endCodes), orNone(finishReasons), orNone(models), orNone(providers)];
+  const versions = placed.map(({ message }) => message.companionVersion ?? null);
+  const ends = [orNone(endCodes), orNone(finishReasons), orNone(models), orNone(providers), orNone(versions)];
   return [...conversations, orNone(sealed), orNone(clientIds), ...messages, ...ends];
 }
 
 /** What most turns have nothing of is not sent at all. */
-function orNone(values: readonly (string | null)[]): readonly (string | null)[] {
+function orNone<Value>(values: readonly (Value | null)[]): readonly (Value | null)[] {
   return values.every((value) => value === null) ? [] : values;
 }
 

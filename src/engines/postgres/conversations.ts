@@ -167,6 +167,7 @@ interface ConversationFields {
 /** All of the message is null if the page has none. */
 interface PageRow extends ConversationFields, Omit<Message, "id" | "parts"> {
   id: string | null;
+  companionVersion: number | null;
   text: string;
   /** Of the page, and one more if there are older ones. */
   following: number;
@@ -216,8 +217,9 @@ function createMessagePages(engine: PostgresEngine, people: PeopleLists) {
 
 function toMessage(row: PageRow): Message | null {
   const { id, role, channel, complete, inputTokens, outputTokens, tokensEstimated, createdAt, text } = row;
-  const { finishReason, model, provider } = row;
+  const { finishReason, companionVersion, model, provider } = row;
   if (id === null) return null;
   const tokens = { inputTokens, outputTokens, tokensEstimated };
-  return { id, role, channel, complete, ...tokens, finishReason, model, provider, createdAt, parts: textParts(text) };
+  const said = { id, role, channel, complete, parts: textParts(text) };
+  return { ...said, ...tokens, finishReason, companionVersion, model, provider, createdAt };
 }

@@ -191,6 +191,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     knowledge,
     unanswered: createUnansweredStore(engine, parts, { sources, readPassages: knowledge.readPassages }),
     companions: createCompanionStore(engine, parts),
+    ...({} as Pick<Store, "companionSets" | "drafts" | "versions">),
     conversations: createConversationStore(engine, parts),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
     feedback: createFeedbackStore(scripts, tell),

@@ -39,6 +39,9 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
   const selectById = engine.query<CompanionRow, [string, string]>(
     () => `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = ? AND c.account_id = ?`,
   );
+  const selectBySlug = engine.query<CompanionRow, [string, string]>(
+    () => `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.slug = ? AND c.account_id = ?`,
+  );
   const checkToken = engine.query<CheckRow, [string]>(
     `SELECT (SELECT suspended_at IS NULL FROM accounts WHERE id = c.account_id) AS holds, ${spendingState("c.account_id")}
      FROM companions c WHERE c.id = (SELECT companion_id FROM embed_tokens WHERE token = ?) AND c.enabled = 1`,
@@ -87,6 +90,12 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     getChangeMark: () => engine.read(() => engine.readChangeMark()),
 
     find: (accountId, id) => engine.read(() => find(accountId, id)),
+
+    findBySlug: (accountId, slug) =>
+      engine.read(() => {
+        const row = selectBySlug.get(slug, accountId);
+        return row === null ? null : toCompanion(row);
+      }),
 
     list: (accountId, query, page) => lists.list(accountId, query, page),
     countByModel: () => lists.countByModel(),

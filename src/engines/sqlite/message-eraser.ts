@@ -8,7 +8,7 @@ export type MessageEraser = ReturnType<typeof createMessageEraser>;
 
 export function createMessageEraser(engine: SqliteEngine) {
   const kept = `conversation_number, id, role, channel, complete, input_tokens, output_tokens, tokens_estimated, created_at,
-     text, client_id, model, provider, finish_reason, seq`;
+     text, client_id, model, provider, finish_reason, companion_version, seq`;
   const eraseAll = createRowEraser(engine, {
     ...{ table: "messages", ranges: "erased_ranges", owner: "conversation_number", words: ["text", "client_id"] },
     columns: `${kept}, end_code, repeats`,

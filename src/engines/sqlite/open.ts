@@ -157,6 +157,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     }),
     unanswered: createUnansweredStore(engine, shared, { passages, sources }),
     companions: createCompanionStore(engine, shared),
+    ...({} as Pick<Store, "companionSets" | "drafts" | "versions">),
     conversations: createConversationStore(engine, shared),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
     feedback: createFeedbackStore(scripts, tell),

@@ -43,6 +43,16 @@ export function createMessageInsert(engine: SqliteEngine) {
   ) => {
     const { clientId, endCode } = mark;
     const createdAt = message.createdAt + delayMs;
-    insert({ ...message, ...place, createdAt, text: textOf(message), clientId, endCode, repeats: null });
+    const companionVersion = message.companionVersion ?? null;
+    insert({
+      ...message,
+      ...place,
+      companionVersion,
+      createdAt,
+      text: textOf(message),
+      clientId,
+      endCode,
+      repeats: null,
+    });
   };
 }

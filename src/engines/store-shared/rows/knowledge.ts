@@ -4,12 +4,14 @@ import type { KeptText, SourceFailure, SourceUpload } from "../../../contracts/s
 import type { SeenPassage } from "../../../contracts/store/unanswered.ts";
 import { AppError } from "../../../domain/errors.ts";
 import {
+  type DocumentKind,
   maxUploadBytes,
   type Passage,
   type Source,
   type SourceStatus,
   type SourceType,
 } from "../../../domain/knowledge.ts";
+import { sha256Hex } from "../../../lib/sha256.ts";
 
 /** Uploads that came to nothing are removed after this time. */
 export const orphanedAfterMs = 60 * 60_000;
@@ -39,19 +41,28 @@ export type SourceRow = Omit<Source, "refreshAt" | "progress"> & {
 };
 
 export function toSource(row: SourceRow): Source {
-  const { id, companionId, type, title, url, refreshHours, status, error, chunks, bytes, contentHash } = row;
-  const { dueAt, pagesDone, pagesTotal, indexedAt, createdAt, updatedAt } = row;
+  const { id, companionId, slug, type, title, url, refreshHours, status, error, chunks, bytes, contentHash } = row;
+  const { uploadHash, dueAt, pagesDone, pagesTotal, indexedAt, createdAt, updatedAt } = row;
   const isSettled = status === "ready" || status === "failed";
   const progress = status === "indexing" && pagesDone !== null ? { done: pagesDone, total: pagesTotal } : null;
   return {
-    ...{ id, companionId, type, title, url, refreshHours, status, error, chunks, bytes, contentHash },
-    ...{ indexedAt, refreshAt: isSettled ? dueAt : null, progress, createdAt, updatedAt },
+    ...{ id, companionId, slug, type, title, url, refreshHours, status, error, chunks, bytes, contentHash },
+    ...{ uploadHash, indexedAt, refreshAt: isSettled ? dueAt : null, progress, createdAt, updatedAt },
   };
 }
 
+interface KeptUpload {
+  uploadId: string | null;
+  uploadBytes: number;
+  uploadHash: string | null;
+  kind: DocumentKind | null;
+}
+
 /** What a source has of its upload, until it was read. */
-export function toKept(upload: SourceUpload | null) {
-  return { uploadId: upload?.id ?? null, uploadBytes: upload?.bytes.length ?? 0, kind: upload?.kind ?? null };
+export function toKept(upload: SourceUpload | null): KeptUpload {
+  if (upload === null) return { uploadId: null, uploadBytes: 0, uploadHash: null, kind: null };
+  const { id: uploadId, bytes, kind } = upload;
+  return { uploadId, uploadBytes: bytes.length, uploadHash: sha256Hex(bytes), kind };
 }
 
 /** The same once more is behind it. Throws `conflict` if that is too much. */
@@ -60,7 +71,7 @@ export function toExtended(row: ReturnType<typeof toKept>, more: SourceUpload) {
   if (uploadBytes > maxUploadBytes) {
     throw new AppError("conflict", "The source of answers is full. Shorten it, or delete another source first.");
   }
-  return { uploadId: row.uploadId ?? more.id, uploadBytes, kind: row.kind ?? more.kind };
+  return { uploadId: row.uploadId ?? more.id, uploadBytes, uploadHash: null, kind: row.kind ?? more.kind };
 }
 
 /** Whether the upload outlives its reading: owners edit and take out a text as they wrote it. */

@@ -24,8 +24,30 @@ type StoredSource = SourceRow & ReturnType<typeof toKept> & { number: number; ed
 type Address = readonly [accountId: string, companionId: string, id: string];
 
 const shown = columns<StoredSource>("s", [
-  ...(["number", "id", "companionId", "type", "title", "url", "refreshHours", "status", "error", "chunks"] as const),
-  ...(["bytes", "contentHash", "dueAt", "pagesDone", "pagesTotal", "indexedAt", "createdAt", "updatedAt"] as const),
+  ...([
+    "number",
+    "id",
+    "companionId",
+    "slug",
+    "type",
+    "title",
+    "url",
+    "refreshHours",
+    "status",
+    "error",
+    "chunks",
+  ] as const),
+  ...([
+    "bytes",
+    "contentHash",
+    "uploadHash",
+    "dueAt",
+    "pagesDone",
+    "pagesTotal",
+    "indexedAt",
+    "createdAt",
+    "updatedAt",
+  ] as const),
   ...(["uploadId", "uploadBytes", "kind", "edition"] as const),
 ]);
 // By id, in memory: a companion has few sources, and an index by id would be written for each of them.
@@ -42,11 +64,12 @@ export const sourceQueries = {
 const countSources = "SELECT count(*) AS count FROM knowledge_sources WHERE companion_id = $1";
 // Whoever deletes the companion waits, or comes first.
 const lockCompanion = `${selectOwned} FOR NO KEY UPDATE`;
+const selectOtherOfSlug = "SELECT id FROM knowledge_sources WHERE companion_id = $1 AND slug = $2 AND id <> $3";
 const beginKnowing = "UPDATE companions SET has_sources = true WHERE id = $1 AND NOT has_sources";
 const endKnowing = `UPDATE companions SET has_sources = false
   WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM knowledge_sources WHERE companion_id = $1)`;
 const queueAgain = `UPDATE knowledge_sources SET title = $2, url = $3, refresh_hours = $4, upload_id = $5, upload_bytes = $6,
-    kind = $7, status = 'queued', error = NULL, failures = 0, revision = revision + 1, pages_done = NULL,
+    kind = $7, upload_hash = $10, slug = $11, status = 'queued', error = NULL, failures = 0, revision = revision + 1, pages_done = NULL,
     pages_total = NULL, due_at = $8, updated_at = $9
   WHERE number = $1`;
 
@@ -56,6 +79,12 @@ const findLocked = (address: Address) => findSource(address, "FOR UPDATE OF s");
 
 function* record(context: WriteContext, action: string, [accountId, companionId, id]: Address): Script<void> {
   yield* changes.record(context, { accountId, action, targetId: id, details: { companionId } });
+}
+
+/** Throws `conflict`. */
+function* requireSlug(companionId: string, id: string, slug: string): Script<void> {
+  if ((yield* get(selectOtherOfSlug, companionId, slug, id)) === null) return;
+  throw new AppError("conflict", `The companion has a source with the slug ${slug} already.`);
 }
 
 /** Null if the account has no such companion. */
@@ -72,9 +101,21 @@ function* insert(
   if ((counted?.count ?? 0) >= most) {
     throw new AppError("conflict", `A companion has at most ${maxSources} sources. Delete one first.`);
   }
-  const { id, type, title, url, refreshHours, upload } = source;
+  const { id, type, title, url, refreshHours, upload, slug = null } = source;
+  if (slug !== null) yield* requireSlug(companionId, id, slug);
   const row = {
-    ...{ id, accountId, companionId, type, title: withoutNul(title), url, refreshHours, revision: 1, failures: 0 },
+    ...{
+      id,
+      accountId,
+      companionId,
+      slug,
+      type,
+      title: withoutNul(title),
+      url,
+      refreshHours,
+      revision: 1,
+      failures: 0,
+    },
     ...{ status: "queued" as const, error: null, chunks: 0, bytes: 0, tokens: 0, words: 0, contentHash: null },
     ...{ ...toKept(upload), edition: null, pagesDone: null, pagesTotal: null },
     ...{ dueAt: nowMs, indexedAt: null, createdAt: nowMs, updatedAt: nowMs },
@@ -121,12 +162,13 @@ export function createKnowledgeSources(
 ): KnowledgeSources {
   /** The row is locked. Null changes nothing of it: it is read again. */
   function* queue(row: StoredSource, change: SourceReplacement | null, nowMs: number): Script<void> {
-    const { title = row.title, url = row.url, refreshHours = row.refreshHours, upload } = change ?? {};
+    const { title = row.title, url = row.url, refreshHours = row.refreshHours, slug = row.slug, upload } = change ?? {};
+    if (slug !== null && slug !== row.slug) yield* requireSlug(row.companionId, row.id, slug);
     const kept = upload === undefined ? row : toKept(upload);
     if (row.uploadId !== null && kept.uploadId !== row.uploadId) yield* uploads.remove(row.uploadId, nowMs);
     const fields = [withoutNul(title), url, refreshHours, kept.uploadId, kept.uploadBytes, kept.kind, nowMs];
     const updatedAt = change === null ? row.updatedAt : toLaterMs(nowMs, row.updatedAt);
-    yield* run(queueAgain, row.number, ...fields, updatedAt);
+    yield* run(queueAgain, row.number, ...fields, updatedAt, kept.uploadHash, slug);
     yield* remover.dropEditions(row.number, row.edition, nowMs);
   }
 

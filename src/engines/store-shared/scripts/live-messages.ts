@@ -17,7 +17,7 @@ const positions = (direction: "ASC" | "DESC") => `SELECT seq, created_at AS "cre
 
 const messageFields = [
   ...(["id", "role", "channel", "complete", "inputTokens", "outputTokens", "model", "provider"] as const),
-  ...(["tokensEstimated", "createdAt", "finishReason", "text", "seq"] as const),
+  ...(["tokensEstimated", "createdAt", "finishReason", "companionVersion", "text", "seq"] as const),
 ] satisfies (keyof LiveRow)[];
 
 export const liveQueries = {

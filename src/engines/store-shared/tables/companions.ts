@@ -21,6 +21,7 @@ export function companionTables(dialect: Dialect) {
     bytes,
     primaryKey,
     index,
+    uniqueIndex,
     inPostgres,
     inSqlite,
   } = dialect;
@@ -38,6 +39,8 @@ export function companionTables(dialect: Dialect) {
       // No foreign key: an account's companions are deleted in chunks, after the account.
       accountId: text("account_id").notNull(),
       enabled: boolean("enabled").notNull(),
+      slug: text("slug"),
+      version: small("version").notNull().default(1),
       name: text("name").notNull(),
       /** The name as JavaScript puts it in lower case, for searches: SQLite's own `lower` only handles ASCII. */
       nameFolded: text("name_folded").notNull(),
@@ -82,6 +85,7 @@ export function companionTables(dialect: Dialect) {
     (row) => [
       // The list in order; and in SQLite the search by name without reading the rows.
       index("companions_account").on(row.accountId, row.number, ...inSqlite(row.nameFolded)),
+      uniqueIndex("companions_slug").on(row.accountId, row.slug).where(sql`slug IS NOT NULL`),
       index("companions_voice_agent").on(row.voiceAgentId).where(sql`voice_agent_id IS NOT NULL`),
       index("companions_enabled").on(row.accountId, row.enabled, row.number),
       index("companions_updated").on(row.accountId, row.updatedAt, row.number),

@@ -58,6 +58,8 @@ export function conversationTables(dialect: Dialect) {
       endCode: text<StreamErrorCode>("end_code"),
       /** Why the model stopped; null for messages that no model wrote, and where it gave none. */
       finishReason: text<FinishReason>("finish_reason"),
+      /** Of the companion that replied. */
+      companionVersion: small("companion_version"),
       /** Of a question without a reply: how often it ran again, as far as that matters; null for never. */
       repeats: small("repeats"),
       /** Its place in the conversation, in the order of commits: the first is 1. Rows move in SQLite, this stays. */

@@ -4,7 +4,7 @@ import type { DocumentKind, SourceStatus, SourceType } from "../../../domain/kno
 import type { Dialect } from "./dialect.ts";
 
 export function knowledgeTables(dialect: Dialect) {
-  const { table, lastingNumber, text, whole, small, boolean, bytes, primaryKey, index } = dialect;
+  const { table, lastingNumber, text, whole, small, boolean, bytes, primaryKey, index, uniqueIndex } = dialect;
 
   // No foreign keys: what is left of a deleted source or companion is deleted in chunks, after it.
   // In SQLite, titles and addresses are overwritten with their rows, as names of companions are; passages and uploads are kept
@@ -16,6 +16,7 @@ export function knowledgeTables(dialect: Dialect) {
       id: text("id").notNull().unique(),
       accountId: text("account_id").notNull(),
       companionId: text("companion_id").notNull(),
+      slug: text("slug"),
       type: text<SourceType>("type").notNull(),
       title: text("title").notNull(),
       url: text("url"),
@@ -28,6 +29,8 @@ export function knowledgeTables(dialect: Dialect) {
       tokens: whole("tokens").notNull().default(0),
       words: whole("words").notNull().default(0),
       contentHash: text("content_hash"),
+      /** Of what was sent last, for whoever sends it again. */
+      uploadHash: text("upload_hash"),
       /** The indexed state that answers; null before there is one. */
       edition: whole("edition"),
       /** Counts up with each PUT, refresh and claim: what was read for an earlier one is dropped. */
@@ -50,6 +53,7 @@ export function knowledgeTables(dialect: Dialect) {
     }),
     (row) => [
       index("knowledge_sources_companion").on(row.companionId, row.number),
+      uniqueIndex("knowledge_sources_slug").on(row.companionId, row.slug).where(sql`slug IS NOT NULL`),
       index("knowledge_sources_due").on(row.dueAt, row.number).where(sql`due_at IS NOT NULL`),
       // Accounts take turns.
       index("knowledge_sources_turns").on(row.accountId, row.dueAt, row.number).where(sql`due_at IS NOT NULL`),

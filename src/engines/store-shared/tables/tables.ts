@@ -10,6 +10,7 @@ import { peopleTables } from "./people.ts";
 import { spendingTables } from "./spending.ts";
 import { toolTables } from "./tools.ts";
 import { usageTables } from "./usage.ts";
+import { versionTables } from "./versions.ts";
 import { webhookTables } from "./webhooks.ts";
 
 export function tablesOf(dialect: Dialect) {
@@ -25,6 +26,7 @@ export function tablesOf(dialect: Dialect) {
     ...usageTables(dialect),
     ...spendingTables(dialect, accounts),
     ...toolTables(dialect, companions),
+    ...versionTables(dialect, companions),
     ...webhookTables(dialect, accounts),
     ...peopleTables(dialect, { ...accounts, ...conversations }),
     ...mailTables(dialect, { ...accounts, ...companions, ...conversations }),
