@@ -2,11 +2,11 @@
 import { RotateCcw } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { useFound } from "../lib/found.ts";
-import type { Companion } from "../lib/types.ts";
+import { useLoad } from "../lib/load.ts";
+import type { Companion, CompanionDraft, CompanionVersion, Page } from "../lib/types.ts";
 import { IconButton } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Pending, Problem } from "../ui/states.tsx";
-import type { CompanionDraft } from "../versions/types.ts";
 import { Bubble } from "./bubble.tsx";
 import { Composer } from "./composer.tsx";
 import { useFollowEnd } from "./follow-end.ts";
@@ -28,10 +28,10 @@ function toAnswerer(side: string): Answerer {
 
 export function CompareChat({ companion }: { companion: Companion }) {
   const unpublished = useFound<CompanionDraft>(`/api/companions/${companion.id}/draft`);
+  const versions = useLoad<Page<CompanionVersion>>(`/api/companions/${companion.id}/versions?limit=${maxListed}`);
   if (unpublished.found === undefined) return <Pending of={unpublished} lines={6} />;
-  const { version } = companion;
-  const count = Math.min(version, maxListed);
-  const numbers = Array.from({ length: count }, (_, back) => String(version - back));
+  if (versions.data === null) return <Pending of={versions} lines={6} />;
+  const numbers = versions.data.data.map(({ number }) => String(number));
   const options: Option[] = [
     { value: "live", label: "Live" },
     ...(unpublished.found ? [{ value: "draft", label: "Draft" }] : []),

@@ -5,15 +5,15 @@ import { call, changedFields, tagOf } from "../lib/api.ts";
 import { find, useFound } from "../lib/found.ts";
 import { releaseGuard, replaceSearch, useSearch } from "../lib/router.ts";
 import { refreshSession } from "../lib/session.ts";
-import type { Companion } from "../lib/types.ts";
+import type { Companion, CompanionDraft } from "../lib/types.ts";
 import { useGuardedSave } from "../ui/guarded-save.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Pending } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { noteHeader } from "../versions/note.tsx";
-import type { CompanionDraft, CompanionSet } from "../versions/types.ts";
+import type { CompanionSet } from "../versions/types.ts";
 import { draftPath, saveDraft } from "../versions/unpublished.ts";
-import { type Draft, findChanged, toBody, toDraft } from "./draft.ts";
+import { type Draft, findChanged, type Settings, toBody, toDraft } from "./draft.ts";
 import { Editor, type Saved } from "./editor.tsx";
 
 const DraftBanner = lazy(async () => (await import("../pages/history.tsx")).DraftBanner);
@@ -26,7 +26,7 @@ interface SettingsProps {
   children: ComponentChildren;
 }
 
-export function Settings({ companion, managed, onChanged, children }: SettingsProps) {
+export function CompanionSettings({ companion, managed, onChanged, children }: SettingsProps) {
   const unpublished = useFound<CompanionDraft>(draftPath(companion.id));
   const isAsked = useSearch().get("edit") === "draft";
   const { found: draft } = unpublished;
@@ -79,24 +79,24 @@ type Mine = Saved & { draft: Draft };
 
 function Form({ companion, managed, edited, onChanged, onDraft, children }: FormProps) {
   const path = `/api/companions/${companion.id}`;
-  const current: Companion = edited ?? companion;
+  const current: Settings = edited ?? companion;
   // What is edited, and how often another version was begun with.
   const [{ base, round }, setBegun] = useState({ base: current, round: 0 });
   // What is typed stays where nothing of the form was changed elsewhere, as by pausing.
   const isSame = base !== current && findChanged(base, current).length === 0;
   if (isSame) setBegun({ base: current, round });
   const kept = useMemo(() => toDraft(base), [base]);
-  function beginWith(next: Companion): void {
+  function beginWith(next: Settings): void {
     setBegun({ base: next, round: round + 1 });
-    if (edited === null) onChanged(next);
+    if (edited === null) onChanged(next as Companion);
     else onDraft(next as CompanionDraft);
   }
-  const { save, question } = useGuardedSave<Companion, Mine>({
+  const { save, question } = useGuardedSave<Settings, Mine>({
     name: edited === null ? base.name : "the draft",
     base,
     tagOf,
     // A draft that is gone is what is live.
-    read: async () => (edited && (await find<CompanionDraft>(draftPath(companion.id)))) ?? call("GET", path),
+    read: async () => (edited && (await find<CompanionDraft>(draftPath(companion.id)))) ?? call<Companion>("GET", path),
     findChanged: (before, after) => findChanged(before, after).map((field) => field.replaceAll("_", " ")),
     async write({ draft, note, isDraft }, over, ifMatch) {
       const body = changedFields(toBody(kept), toBody(draft));
@@ -126,7 +126,7 @@ function Form({ companion, managed, edited, onChanged, onDraft, children }: Form
     <>
       <Editor
         key={round}
-        id={base.id}
+        id={companion.id}
         kept={kept}
         target={edited === null ? "live" : "draft"}
         managed={managed?.fields ?? noFields}

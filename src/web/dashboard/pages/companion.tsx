@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { toDraft, toNewBody } from "../companion/draft.ts";
 import { FilesSection } from "../companion/files-section.tsx";
-import { Settings } from "../companion/settings.tsx";
+import { CompanionSettings } from "../companion/settings.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useFound } from "../lib/found.ts";
 import { useAction } from "../lib/load.ts";
@@ -32,12 +32,12 @@ function OwnPage({ companion, onChanged }: { companion: Companion; onChanged(com
   return (
     <>
       <FailureNotice companionId={companion.id} />
-      <Settings {...shared}>
+      <CompanionSettings {...shared}>
         <div class="mt-6">
           <FilesSection {...shared} />
         </div>
         <Fate companion={companion} onChanged={onChanged} />
-      </Settings>
+      </CompanionSettings>
     </>
   );
 }

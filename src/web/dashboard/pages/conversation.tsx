@@ -174,7 +174,7 @@ function leave(done: string): void {
 /** Which version answered. */
 function VersionLink({ companionId, message }: { companionId: string; message: Message }) {
   const { scopes } = useSession();
-  const version = message.companion_version ?? null;
+  const version = message.companion_version;
   if (version === null || !scopes.includes("companions:write")) return null;
   return (
     <a href={`/app/companions/${companionId}/history?version=${version}`} class="underline">

@@ -2,11 +2,10 @@
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { toSentence } from "../lib/api.ts";
 import { type Params, useSearch } from "../lib/router.ts";
-import type { Companion } from "../lib/types.ts";
+import type { Companion, CompanionVersion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Time } from "../ui/page.tsx";
 import { Badge, Pending, Problem } from "../ui/states.tsx";
-import type { VersionFacts } from "../versions/types.ts";
 import { useVersions } from "../versions/use-versions.ts";
 import { VersionPane } from "../versions/version-pane.tsx";
 import { describeOrigin, nameFields } from "../versions/words.ts";
@@ -72,7 +71,7 @@ function History({ companion, onChanged }: { companion: Companion; onChanged(com
   );
 }
 
-function Row({ version, isOpen, isCurrent }: { version: VersionFacts; isOpen: boolean; isCurrent: boolean }) {
+function Row({ version, isOpen, isCurrent }: { version: CompanionVersion; isOpen: boolean; isCurrent: boolean }) {
   const { number, created_at, note, changed } = version;
   return (
     <li class="border-line not-last:border-b">

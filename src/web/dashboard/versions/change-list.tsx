@@ -1,7 +1,7 @@
 /** Changes of fields for people: long texts line by line with their words marked, everything else from one value to the other. */
 import { useState } from "preact/hooks";
+import type { FieldChange } from "../lib/types.ts";
 import { type DiffLine, diffLines } from "./text-diff.ts";
-import type { FieldChange } from "./types.ts";
 import { isLong, titleField, toText } from "./words.ts";
 
 export function ChangeList({ changes }: { changes: readonly FieldChange[] }) {
@@ -97,7 +97,7 @@ function Line({ kind, parts }: DiffLine) {
   const { sign, word, line, part } = looks[kind];
   return (
     <p class={`flex gap-2 px-3 py-0.5 ${line}`}>
-      <span aria-hidden="true" class="w-4 shrink-0 font-mono text-muted">
+      <span aria-hidden="true" class="size-4 shrink-0 font-mono text-muted">
         {sign}
       </span>
       <span class="sr-only">{word}</span>

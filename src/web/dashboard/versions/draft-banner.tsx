@@ -1,13 +1,12 @@
 /** Above a companion's settings while it has a draft: what that changes, and publishing or discarding it. */
 import { useState } from "preact/hooks";
 import { call, tagOf } from "../lib/api.ts";
-import type { Companion } from "../lib/types.ts";
+import type { Companion, CompanionDraft } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { PublishDialog } from "./publish-dialog.tsx";
-import type { CompanionDraft } from "./types.ts";
 import { draftPath } from "./unpublished.ts";
 import { nameFields } from "./words.ts";
 

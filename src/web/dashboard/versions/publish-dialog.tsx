@@ -3,14 +3,13 @@ import { useState } from "preact/hooks";
 import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { hasUnsavedWork } from "../lib/router.ts";
-import type { Companion } from "../lib/types.ts";
+import type { Companion, CompanionDraft } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { ChangeList } from "./change-list.tsx";
 import { NoteField, noteHeader } from "./note.tsx";
-import type { CompanionDraft } from "./types.ts";
 import { draftPath, listChanges } from "./unpublished.ts";
 import { nameFields } from "./words.ts";
 
@@ -88,7 +87,7 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
       onClose={onClose}
     >
       {hasUnsavedWork() && <Problem>What you typed on this page is not saved, and is not published.</Problem>}
-      <div class="max-h-[45vh] overflow-y-auto">
+      <div class="max-h-80 overflow-y-auto">
         <ChangeList changes={listChanges(companion, draft)} />
       </div>
       <NoteField note={note} onNote={setNote} />

@@ -2,14 +2,13 @@
 import { useState } from "preact/hooks";
 import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
-import type { Companion } from "../lib/types.ts";
+import type { Companion, FieldChange, RestoredCompanion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
 import { Problem, Skeleton } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { ChangeList } from "./change-list.tsx";
 import { NoteField, noteHeader } from "./note.tsx";
-import type { FieldChange } from "./types.ts";
 import { versionsPath } from "./use-versions.ts";
 
 interface RestoreProps {
@@ -21,10 +20,7 @@ interface RestoreProps {
 }
 
 /** What did not come back as it was. */
-interface Restored {
-  missing_sources: { title: string | null }[];
-  new_tools: { name: string }[];
-}
+type Restored = Pick<RestoredCompanion, "missing_sources" | "new_tools">;
 
 export function RestoreDialog({ companion, number, newest, onRestored, onClose }: RestoreProps) {
   const path = versionsPath(companion.id);
@@ -79,7 +75,7 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
         paused, stay as they are.
       </p>
       {diff.data ? (
-        <div class="max-h-[45vh] overflow-y-auto">
+        <div class="max-h-80 overflow-y-auto">
           <ChangeList changes={diff.data.changes.filter(({ field }) => field !== "sources")} />
         </div>
       ) : (
@@ -99,7 +95,7 @@ function WhatIsLeft({ missing_sources: sources, new_tools: tools, onClose }: Res
           <p class="text-muted">
             These sources were deleted since, and are not brought back. Add them again if they are needed.
           </p>
-          <Names names={sources.map(({ title }) => title ?? "Untitled")} />
+          <Names names={sources.map(({ title }) => title)} />
         </>
       )}
       {tools.length > 0 && (

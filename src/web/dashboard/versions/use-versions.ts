@@ -2,8 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import type { Page } from "../lib/types.ts";
-import type { VersionFacts } from "./types.ts";
+import type { CompanionVersion, Page } from "../lib/types.ts";
 
 const pageSize = 30;
 
@@ -11,13 +10,13 @@ export const versionsPath = (companionId: string) => `/api/companions/${companio
 
 export function useVersions(companionId: string) {
   /** Null until the first page has arrived. */
-  const [page, setPage] = useState<Page<VersionFacts> | null>(null);
-  const shown = useRef<Page<VersionFacts> | null>(null);
+  const [page, setPage] = useState<Page<CompanionVersion> | null>(null);
+  const shown = useRef<Page<CompanionVersion> | null>(null);
   shown.current = page;
   const load = useCallback(
     async (cursor: string | null) => {
       const query = { limit: pageSize, cursor };
-      const next = await call<Page<VersionFacts>>("GET", versionsPath(companionId), { query });
+      const next = await call<Page<CompanionVersion>>("GET", versionsPath(companionId), { query });
       const before = cursor === null ? [] : (shown.current?.data ?? []);
       setPage({ ...next, data: [...before, ...next.data] });
     },

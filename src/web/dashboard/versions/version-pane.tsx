@@ -4,13 +4,12 @@ import { useState } from "preact/hooks";
 import { formatInstant } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
-import type { Companion, Json } from "../lib/types.ts";
+import type { Companion, CompanionVersion, FieldChange, WholeCompanionVersion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { SelectField } from "../ui/field.tsx";
 import { Badge, Pending } from "../ui/states.tsx";
 import { ChangeList } from "./change-list.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";
-import type { FieldChange, VersionFacts } from "./types.ts";
 import { versionsPath } from "./use-versions.ts";
 import { describeOrigin, titleField, toText } from "./words.ts";
 
@@ -18,15 +17,13 @@ interface PaneProps {
   companion: Companion;
   number: number;
   /** Those that are listed, newest first. */
-  versions: readonly VersionFacts[];
+  versions: readonly CompanionVersion[];
   onRestored(companion: Companion): void;
 }
 
-type Version = VersionFacts & { settings: Record<string, Json> };
-
 export function VersionPane({ companion, number, versions, onRestored }: PaneProps) {
   const path = versionsPath(companion.id);
-  const loaded = useLoad<Version>(`${path}/${number}`);
+  const loaded = useLoad<WholeCompanionVersion>(`${path}/${number}`);
   const [isAsked, setIsAsked] = useState(false);
   const version = loaded.data;
   const newest = versions[0]?.number ?? number;
@@ -80,7 +77,15 @@ export function VersionPane({ companion, number, versions, onRestored }: PanePro
   );
 }
 
-function Comparison({ path, number, versions }: { path: string; number: number; versions: readonly VersionFacts[] }) {
+function Comparison({
+  path,
+  number,
+  versions,
+}: {
+  path: string;
+  number: number;
+  versions: readonly CompanionVersion[];
+}) {
   const asked = Number(useSearch().get("with"));
   const before = versions.find((version) => version.number < number)?.number ?? (number > 1 ? number - 1 : null);
   const other = asked > 0 && asked !== number ? asked : before;
@@ -116,7 +121,7 @@ function Comparison({ path, number, versions }: { path: string; number: number; 
   );
 }
 
-function AllSettings({ settings }: { settings: Record<string, Json> }) {
+function AllSettings({ settings }: { settings: object }) {
   const set = Object.entries(settings).filter(([, value]) => toText(value) !== "");
   return (
     <details class="mt-6 border-t border-line pt-4">

@@ -1,8 +1,7 @@
 /** Versions in words: who made them and how, what their fields are called, and what values are as text. */
-import type { Json } from "../lib/types.ts";
-import type { ChangeVia, FieldChange, VersionActor } from "./types.ts";
+import type { CompanionVersion, FieldChange } from "../lib/types.ts";
 
-const viaWords: Record<ChangeVia, string> = {
+const viaWords: Record<NonNullable<CompanionVersion["via"]>, string> = {
   api: "by API",
   dashboard: "in the dashboard",
   cli: "on the command line",
@@ -12,7 +11,7 @@ const viaWords: Record<ChangeVia, string> = {
 };
 
 /** "Ada, in the dashboard": as much of it as is known. */
-export function describeOrigin({ actor, via }: { actor: VersionActor | null; via: ChangeVia | null }): string {
+export function describeOrigin({ actor, via }: Pick<CompanionVersion, "actor" | "via">): string {
   const who = actor === null ? null : (actor.name ?? (actor.type === "cli" ? "The operator" : "Someone"));
   return [who, via && viaWords[via]].filter(Boolean).join(", ");
 }
@@ -41,8 +40,8 @@ export function isLong({ from, to }: Pick<FieldChange, "from" | "to">): boolean 
 }
 
 /** Empty for what is not set. */
-export function toText(value: Json): string {
-  if (value === null) return "";
+export function toText(value: unknown): string {
+  if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "object") return String(value);
   if (!Array.isArray(value)) return Object.keys(value).length === 0 ? "" : JSON.stringify(value, null, 2);
@@ -51,7 +50,7 @@ export function toText(value: Json): string {
 }
 
 /** A source's id says nothing to people. */
-function describeSource(item: Json): string | null {
+function describeSource(item: unknown): string | null {
   const { title, content_hash: hash } = Object(item);
   if (hash === undefined) return null;
   return `${title ?? "Untitled"} (${hash === null ? "not read yet" : `content ${String(hash).slice(0, 8)}`})`;
