@@ -1,7 +1,6 @@
 /** One message to a companion's draft and to what is live, or to any two of its versions: their replies side by side. */
 import { RotateCcw } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { useFound } from "../lib/found.ts";
 import { useLoad } from "../lib/load.ts";
 import type { Companion, CompanionDraft, CompanionVersion, Page } from "../lib/types.ts";
 import { IconButton } from "../ui/button.tsx";
@@ -27,17 +26,18 @@ function toAnswerer(side: string): Answerer {
 }
 
 export function CompareChat({ companion }: { companion: Companion }) {
-  const unpublished = useFound<CompanionDraft>(`/api/companions/${companion.id}/draft`);
+  // Without one it is 404.
+  const unpublished = useLoad<CompanionDraft>(`/api/companions/${companion.id}/draft`);
   const versions = useLoad<Page<CompanionVersion>>(`/api/companions/${companion.id}/versions?limit=${maxListed}`);
-  if (unpublished.found === undefined) return <Pending of={unpublished} lines={6} />;
-  if (versions.data === null) return <Pending of={versions} lines={6} />;
+  const isKnown = unpublished.data !== null || unpublished.error !== null;
+  if (versions.data === null || !isKnown) return <Pending of={versions} lines={6} />;
   const numbers = versions.data.data.map(({ number }) => String(number));
   const options: Option[] = [
     { value: "live", label: "Live" },
-    ...(unpublished.found ? [{ value: "draft", label: "Draft" }] : []),
+    ...(unpublished.data ? [{ value: "draft", label: "Draft" }] : []),
     ...numbers.map((number) => ({ value: number, label: `Version ${number}` })),
   ];
-  const other = unpublished.found ? "draft" : (numbers[1] ?? "live");
+  const other = unpublished.data ? "draft" : (numbers[1] ?? "live");
   return <Comparison companion={companion} options={options} other={other} />;
 }
 
