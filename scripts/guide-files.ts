@@ -27,6 +27,7 @@ export const guideFiles: readonly GuideFile[] = [
     "live",
     "tools",
     "tools-safety",
+    "versions",
     "identity",
     "sdk",
     "mobile",

@@ -103,6 +103,7 @@ const objectNames = `
   PresenceChange ReservedConversation SentPersonMessage TakenConversation
   ContactRequest KeyContactRequest ConversationContact Lead LeadList Insights
   Rating RatingRequest KeyRatingRequest ResolvedRequest KeyResolvedRequest
+  CompanionVersion CompanionVersionList WholeCompanionVersion VersionDiff RestoredCompanion CompanionDraft DraftPublication
 `;
 
 test("keeps the names of its objects", () => {

@@ -61,7 +61,7 @@ export function draftCalls(transport: Transport) {
       return { draft, etag };
     },
 
-    /** A JSON Merge Patch over what is live, in place of an earlier draft. */
+    /** A JSON Merge Patch over what is live, instead of an earlier draft. */
     put: (id: string, patch: CompanionPatch, options: ChangeOptions = {}) =>
       transport.json<CompanionDraft>({ method: "PUT", path: at(id), body: patch, ...condition(options) }, options),
 
