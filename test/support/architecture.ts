@@ -156,7 +156,7 @@ function judgeImport(from: string, to: string, isTypeOnly: boolean): string | nu
   const [fromArea, toArea] = [areaOf(from), areaOf(to)];
   if (toArea === "reply-stream" && (fromArea === "web" || fromArea === "client")) return null;
   if (fromArea === "web") {
-    const isWireType = isTypeOnly && /^src\/api\/[^/]+\/(model|responses)\.ts$/.test(to);
+    const isWireType = isTypeOnly && /^src\/api\/[^/]+\/([a-z]+-)?(model|responses)\.ts$/.test(to);
     return toArea === "web" || isWireType
       ? null
       : `imports ${to}: browser code sees itself, reply-stream and wire types alone`;
