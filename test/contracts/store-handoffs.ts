@@ -530,7 +530,7 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.markSeen({ ...key, visitorId: null }, 1)).toBeFalse();
 
       const unread = async (personId: string) =>
-        (await handoffs.countUnread([conversationId], personId)).get(conversationId);
+        (await handoffs.countUnread(account.id, [conversationId], personId)).get(conversationId);
       expect(await unread("ada")).toBe(2);
       expect(await handoffs.markRead(account.id, conversationId, "ada", 2)).toBeTrue();
       expect(await handoffs.markRead(account.id, conversationId, "ada", 1)).toBeFalse();
@@ -542,6 +542,9 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.markRead((await world.createAccount()).id, conversationId, "ada", 4)).toBeFalse();
       await revise(() => ({ fields: { status: null } }));
       expect(await unread("ada")).toBeUndefined();
+      await revise(() => ({ fields: { status: "open" } }));
+      const { id } = await world.createAccount();
+      expect((await handoffs.countUnread(id, [conversationId], "ada")).size).toBe(0);
     });
   });
 
@@ -710,15 +713,16 @@ export function handoffStoreContract(open: OpenStore): void {
       for (const note of notes) {
         expect(await handoffs.addNote(account.id, conversationId, note, world.context())).toBeTrue();
       }
-      expect(await handoffs.listNotes(conversationId)).toEqual(notes);
+      expect(await handoffs.listNotes(account.id, conversationId)).toEqual(notes);
       const other = await world.createAccount();
+      expect(await handoffs.listNotes(other.id, conversationId)).toEqual([]);
       const [first] = notes;
       const stray = { ...notes[0], id: systemIds.uuid() } as ConversationNote;
       expect(await handoffs.addNote(other.id, conversationId, stray, world.context())).toBeFalse();
       expect(await handoffs.deleteNote(other.id, conversationId, first?.id ?? "", world.context())).toBeFalse();
       expect(await handoffs.deleteNote(account.id, conversationId, first?.id ?? "", world.context())).toBeTrue();
       expect(await handoffs.deleteNote(account.id, conversationId, first?.id ?? "", world.context())).toBeFalse();
-      expect(await handoffs.listNotes(conversationId)).toEqual(notes.slice(1));
+      expect(await handoffs.listNotes(account.id, conversationId)).toEqual(notes.slice(1));
       const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
       const { items } = await audit.list(account.id, range, { limit: 10, afterId: null });
       const own = items.filter(({ action }) => action === "conversation.note");
@@ -752,6 +756,9 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.areUsed(account.id)).toBe(false);
       await revise(() => ({ fields: { status: "open" } }), { newConversationId: systemIds.uuid() });
       expect([await handoffs.areUsed(other.id), await handoffs.areUsed(account.id)]).toEqual([false, true]);
+      expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
+      await handoffs.setPresence(other.id, { ...nobody, person: ada, isAvailable: true });
+      expect(await handoffs.findPresence(account.id, ada.id)).toMatchObject({ isAvailable: false });
       expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
       expect(await handoffs.listPresent(other.id, 400_000)).toEqual([]);
     });
@@ -869,9 +876,9 @@ export function handoffStoreContract(open: OpenStore): void {
         expect(await handoffs.findNextDue()).toBeNull();
         expect(await handoffs.listHeld({ personId: ada.id }, 10)).toEqual([]);
         expect(await handoffs.listSince(account.id, 0, 10, null)).toEqual([]);
-        expect(await handoffs.listNotes(conversationId)).toEqual([]);
+        expect(await handoffs.listNotes(account.id, conversationId)).toEqual([]);
         expect(await handoffs.listEvents(account.id, conversationId, { limit: 10, afterId: null })).toBeNull();
-        expect((await handoffs.countUnread([conversationId], ada.id)).size).toBe(0);
+        expect((await handoffs.countUnread(account.id, [conversationId], ada.id)).size).toBe(0);
       }
     });
   });

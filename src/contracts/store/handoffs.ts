@@ -189,13 +189,13 @@ export interface HandoffStore {
   addNote(accountId: string, conversationId: string, note: ConversationNote, context: WriteContext): Promise<boolean>;
   deleteNote(accountId: string, conversationId: string, id: string, context: WriteContext): Promise<boolean>;
   /** Oldest first. */
-  listNotes(conversationId: string): Promise<ConversationNote[]>;
+  listNotes(accountId: string, conversationId: string): Promise<ConversationNote[]>;
   /** Never goes back, nor beyond the newest. False if nothing changed. Not audited. */
   markRead(accountId: string, conversationId: string, personId: string, seq: number): Promise<boolean>;
   /** The same for the visitor. False without a record. */
   markSeen(key: ConversationKey, seq: number): Promise<boolean>;
   /** Visitors' messages beyond what the person has read, by conversation, of the newest 1 000; only of those with a status. */
-  countUnread(conversationIds: readonly string[], personId: string): Promise<Map<string, number>>;
+  countUnread(accountId: string, conversationIds: readonly string[], personId: string): Promise<Map<string, number>>;
 
   /**
    * Sets the switch of a member, or how long a key's person is present. What members may see is asked when it is read. Rejects
