@@ -188,6 +188,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["what listeners may have missed", peopleQueries.state, "handoffs_pkey"],
   ["records since a change", peopleQueries.since, "Index Scan using handoffs_change"],
   ["the newest lines of a history", peopleQueries.events.desc[0] ?? "", "Index Scan Backward using handoff_events_"],
+  ["whether people have to do with an account", peopleQueries.used, "companions_people"],
   ["notes", peopleQueries.notes, "conversation_notes_conversation"],
   ["what is unread", peopleQueries.marks, "read_marks_"],
   ["how much is unread", peopleQueries.unread, "Index Scan Backward using messages_conversation"],

@@ -397,6 +397,11 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     ["SCAN handoffs USING COVERING INDEX handoffs_state"],
   ],
   [
+    "whether people have to do with an account",
+    peopleQueries.used,
+    ["SEARCH companions USING INDEX companions_people (account_id=?)"],
+  ],
+  [
     "names of companions",
     companionListQueries.names,
     ["SEARCH companions USING COVERING INDEX companions_account (account_id=? AND number<?)"],
