@@ -425,6 +425,30 @@ export function handoffStoreContract(open: OpenStore): void {
       });
     });
 
+    test("of an exchange without a reply are left to people under the same name, those with one are not", async () => {
+      const { turns } = world.store;
+      const [unanswered, answered] = [systemIds.randomUuid(), systemIds.randomUuid()];
+      await turns.settle(world.turnOf(companion, { key, messageId: answered }));
+      const whole = world.turnOf(companion, { key, messageId: unanswered });
+      const [question] = whole.messages;
+      if (question === undefined) throw new Error("a turn without a question");
+      await turns.settle({ ...whole, messages: [question], endCode: "abandoned" });
+      const seen: (string | null)[] = [];
+      const keep = (clientId: string) =>
+        revise(
+          ({ unansweredId }) => {
+            seen.push(unansweredId);
+            return unansweredId === null ? null : { fields: { status: "open" }, leavesKnown: true };
+          },
+          { clientId, clientIdOf: "visitor" },
+        );
+      expect(await keep(unanswered)).toMatchObject({ seq: 3, hasChanged: true, handoff: { status: "open" } });
+      expect(await keep(unanswered)).toMatchObject({ seq: 3, hasChanged: false });
+      expect(await keep(answered)).toMatchObject({ seq: 1, hasChanged: false });
+      expect(seen).toEqual([question.id, null, null]);
+      expect(await turns.findExchange(key, unanswered)).toMatchObject({ questionId: question.id, endCode: "taken" });
+    });
+
     test("keep their seq over concurrent writers, and none is skipped", async () => {
       const { handoffs, turns } = world.store;
       const conversationId = await talk();

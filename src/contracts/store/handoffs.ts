@@ -26,6 +26,8 @@ export interface DecidedOn {
   readonly newestSeq: number;
   /** The `seq` of the message that has the client's name already; null if none has, or none was asked for. */
   readonly knownSeq: number | null;
+  /** The id of that message if it is a visitor's to which nothing came: no reply, and people were not left it. */
+  readonly unansweredId: string | null;
 }
 
 /** What is written. Members that are left out stay. */
@@ -42,6 +44,8 @@ export interface HandoffChange {
     /** Replaces what is known of the visitor; null leaves it. */
     readonly sealedVisitor: string | null;
   };
+  /** The visitor's message that has the name already is people's from now on, as one of `message` is. */
+  readonly leavesKnown?: boolean;
   /** The audit entry's, with `conversationId` as its target; null for a change that has none. */
   readonly audit?: {
     readonly action: string;
