@@ -865,8 +865,12 @@ export function handoffStoreContract(open: OpenStore): void {
     });
 
     test("goes with the conversation, its visitor, its retention, its companion and its account", async () => {
-      const { handoffs, conversations, companions, accounts } = world.store;
+      const { handoffs, conversations, companions, accounts, feedback, mails } = world.store;
       const ada = person("Ada");
+      const newMail = (conversationId: string) => ({
+        ...{ id: systemIds.uuid(), accountId: account.id, companionId: companion.id, conversationId, memberId: null },
+        ...({ kind: "answer", sealed: "sealed", createdAtMs: 1, dueAtMs: 9e12, expiresAtMs: null } as const),
+      });
       const ends: ((id: string) => Promise<unknown>)[] = [
         (id) => conversations.delete(account.id, id, world.context()),
         () => conversations.eraseVisitors(account.id, companion.id, [key.visitorId ?? ""], world.context()),
@@ -885,6 +889,8 @@ export function handoffStoreContract(open: OpenStore): void {
           fields: { state: "person", person: ada, untilMs: 5, status: "open" },
           events: [{ type: "taken", atMs: 1, by, sealedReason: null }],
           message: written("Hi", ada),
+          contact: { sealed: "sealed", consentText: "Write to me.", consentedAt: 1 },
+          mails: [newMail(conversationId)],
         }));
         const note = { id: systemIds.uuid(), author: ada, sealedText: "sealed", createdAt: 1 };
         await handoffs.addNote(account.id, conversationId, note, world.context());
@@ -901,6 +907,8 @@ export function handoffStoreContract(open: OpenStore): void {
         expect(await handoffs.listHeld({ personId: ada.id }, 10)).toEqual([]);
         expect(await handoffs.listSince(account.id, 0, 10, null)).toEqual([]);
         expect(await handoffs.listNotes(account.id, conversationId)).toEqual([]);
+        expect(await feedback.findContact(account.id, conversationId)).toBeNull();
+        expect(await mails.findNextDue()).toBeNull();
         expect(await handoffs.listEvents(account.id, conversationId, { limit: 10, afterId: null })).toBeNull();
         expect((await handoffs.countUnread(account.id, [conversationId], ada.id)).size).toBe(0);
       }
