@@ -88,6 +88,7 @@ describe("taking", () => {
     expectInvalid(await post("take", { as: grace }, owner), ["as"]);
     expectInvalid(await post("take", {}), ["as"]);
     expectInvalid(await post("take", { as: { name: "" } }), ["as.name"]);
+    expectInvalid(await post("take", { as: { name: " \u3000\t" } }), ["as.name"]);
     expectInvalid(await post("take", { as: { name: "x".repeat(61) } }), ["as.name"]);
   });
 
