@@ -5,6 +5,7 @@ import { toUtcDay } from "../../src/lib/clock.ts";
 import { testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { grace, openPeopleChat, type PeopleChat } from "../support/people-chat.ts";
 import { cancel, follow, newMessage } from "../support/resumed-chat.ts";
 import { readChallenge, solve } from "../support/solve.ts";
@@ -21,7 +22,10 @@ async function takeNew(world: PeopleChat): Promise<string> {
 }
 
 const countDay = ({ server, companion }: PeopleChat) =>
-  server.services.store.turns.countDay(companion.id, toUtcDay(Date.now()));
+  server.services.store.turns.countDay(companion.id, toUtcDay(server.services.clock.nowMs()));
+
+/** A server whose day does not end while it is tested. */
+const openOneDay = (settings = {}) => openPeopleChat(settings, { clock: createManualClock(Date.now()) });
 
 const byGrace = {
   ...{ state: "person", person: { name: "Grace" }, reason: "taken" },
@@ -30,7 +34,7 @@ const byGrace = {
 
 describe("a message to a conversation that a person has", () => {
   test("is kept, and answered with the state alone: no provider, no quota", async () => {
-    await using world = await openPeopleChat();
+    await using world = await openOneDay();
     const session = await takeNew(world);
     const asked = world.server.mockLlm.requests.length;
     const read = await world.say("Is anyone there?", { session_id: session });
@@ -120,8 +124,8 @@ describe("a message to a conversation that a person has", () => {
   });
 
   test("is refused where it is the 501st of the day, and no stop of spending holds it up", async () => {
-    await using world = await openPeopleChat();
-    const { store } = world.server.services;
+    await using world = await openOneDay();
+    const { store, clock } = world.server.services;
     const session = await takeNew(world);
     await store.spending.stop(world.companion.accountId, testContext());
     expect((await world.say("stopped", { session_id: uuid() })).status).toBe(503);
@@ -129,7 +133,7 @@ describe("a message to a conversation that a person has", () => {
     await store.handoffs.revise(
       {
         ...{ place: { key: world.keyOf(session) }, newConversationId: null, clientId: null, clientIdOf: "visitor" },
-        ...{ arrivalMark: null, decide: () => ({ fields: { day: toUtcDay(Date.now()), dayMessages: 500 } }) },
+        ...{ arrivalMark: null, decide: () => ({ fields: { day: toUtcDay(clock.nowMs()), dayMessages: 500 } }) },
       },
       testContext(),
     );
@@ -175,7 +179,7 @@ describe("a turn under way", () => {
   });
 
   test("that has said nothing yet becomes a message to the person, and is refunded; so do those that wait", async () => {
-    await using world = await openPeopleChat();
+    await using world = await openOneDay();
     const { url } = world.server;
     const token = world.companion.embedToken;
     const session = uuid();
@@ -230,12 +234,14 @@ describe("a turn under way", () => {
     expect((await world.transcript(session)).at(-1)).toBe(`companion: ${read.text}`);
   });
 
-  test("goes on where the visitor asks for a person meanwhile, and its stream shows that one is waited for", async () => {
+  test("goes on where the visitor asks for a person meanwhile, whose is what they write after it", async () => {
     await using world = await openPeopleChat({}, { lookEveryMs: 5 });
     const { services, mockLlm } = world.server;
     const session = uuid();
     const reply = world.say("[[words:30]][[delay:20]]", { session_id: session });
     await mockLlm.until(() => mockLlm.openRequests === 1);
+    const next = world.say("And?", { session_id: session });
+    await eventually(() => services.coordination.turns.waitingCount === 1);
     const asked = await world.visitors.call("POST", `/api/embed/${world.companion.embedToken}/person`, {
       session_id: session,
     });
@@ -245,7 +251,12 @@ describe("a turn under way", () => {
     await services.store.companions.update(accountId, id, { name: "Ada L." }, testContext());
     const read = await reply;
     expect([read.isDone, read.text.split(" ").length]).toEqual([true, 31]);
-    expect(read.events.map(({ name, data }) => [name, data["state"]])).toEqual([["state", "waiting"]]);
+    // What waited meanwhile is the team's, too.
+    for (const { events } of [read, await next]) {
+      expect(events.map(({ name, data }) => [name, data["state"]])).toEqual([["state", "waiting"]]);
+    }
+    expect(mockLlm.requests).toHaveLength(1);
+    expect((await world.transcript(session)).slice(2)).toEqual(["visitor: And?"]);
   });
 
   describe("whose visitor asks for a person meanwhile begins no further call of a provider:", () => {
@@ -256,7 +267,7 @@ describe("a turn under way", () => {
     };
 
     test("not the first: the message is the team's", async () => {
-      await using world = await openPeopleChat();
+      await using world = await openOneDay();
       const session = uuid();
       await world.addTool();
       const { toolbox } = world.server.services;
