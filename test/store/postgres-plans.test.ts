@@ -20,6 +20,7 @@ import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.
 import { insightQueries } from "../../src/engines/store-shared/scripts/insights.ts";
 import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
+import { knownMessageQueries } from "../../src/engines/store-shared/scripts/known-messages.ts";
 import { liveQueries } from "../../src/engines/store-shared/scripts/live-messages.ts";
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
@@ -172,8 +173,8 @@ const cases: [name: string, text: string, index: string][] = [
   ["a conversation that is decided on", handoffQueries.lockOfKey, "conversations_key"],
   ["a conversation that the team decides on", handoffQueries.lockOfAccount, "conversations_id_unique"],
   ["a record that is decided on", handoffQueries.lockRecord, "handoffs_pkey"],
-  ["a message by the visitor's name for it", handoffQueries.knownOfVisitor, "messages_client"],
-  ["a message by a person's name for it", handoffQueries.knownOfPerson, "message_authors_client"],
+  ["a message by the visitor's name for it", knownMessageQueries.ofVisitor, "messages_client"],
+  ["a message by a person's name for it", knownMessageQueries.ofPerson, "message_authors_client"],
   ["records that are due", handoffQueries.due, "handoffs_until"],
   ["when the next record is due", handoffQueries.nextDue, "handoffs_until"],
   ["conversations that a companion's people have", handoffQueries.heldOfCompanion, "handoffs_held"],

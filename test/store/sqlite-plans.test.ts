@@ -21,6 +21,7 @@ import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
 import { insightQueries } from "../../src/engines/store-shared/scripts/insights.ts";
 import { keyLineQueries } from "../../src/engines/store-shared/scripts/key-lines.ts";
+import { knownMessageQueries } from "../../src/engines/store-shared/scripts/known-messages.ts";
 import { liveQueries } from "../../src/engines/store-shared/scripts/live-messages.ts";
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
@@ -463,6 +464,7 @@ const lists = {
 const ofPeople = {
   ...handoffQueries,
   ...liveQueries,
+  ...knownMessageQueries,
   ...people,
   ...peopleLookups,
   historyOfPeople: turnQueries.historyOfPeople,

@@ -1,3 +1,4 @@
+/** `…/person`: a visitor asks for a person of the team, or goes back to the companion. */
 import { invalidFields } from "../../domain/errors.ts";
 import { type Handoff, stateConflict } from "../../domain/handoff.ts";
 import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";

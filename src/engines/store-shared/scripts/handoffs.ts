@@ -19,6 +19,7 @@ import {
 } from "../rows/handoff.ts";
 import { changes } from "./changes.ts";
 import { keepBeside } from "./feedback.ts";
+import { findKnown } from "./known-messages.ts";
 import type { MailBell } from "./mails.ts";
 import { all, columns, get, insert, insertAll, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
 
@@ -60,12 +61,6 @@ export const handoffQueries = {
   lockOfKey: locked(isOfKey),
   lockOfAccount: locked(isOfAccount),
   lockRecord: `SELECT ${shown} FROM handoffs h WHERE h.conversation_number = $1 FOR UPDATE`,
-  knownOfVisitor: `SELECT m.seq, CASE WHEN m.end_code IN ('taken', 'cancelled') THEN NULL ELSE m.id END AS "unansweredId"
-    FROM messages m WHERE m.conversation_number = $1 AND m.client_id = $2 AND m.role = 'user'`,
-  replyOfVisitor: `SELECT 1 AS one FROM messages
-    WHERE conversation_number = $1 AND client_id = $2 AND role = 'assistant' LIMIT 1`,
-  knownOfPerson: `SELECT seq, NULL AS "unansweredId" FROM message_authors
-    WHERE conversation_number = $1 AND client_id = $2`,
   due: `SELECT ${placed}, ${shown} ${joined} WHERE h.until_ms <= $1 AND ${hasCompanion} ORDER BY h.until_ms LIMIT $2`,
   nextDue: `SELECT h.until_ms AS "untilMs" ${joined} WHERE h.until_ms IS NOT NULL AND ${hasCompanion}
     ORDER BY h.until_ms LIMIT 1`,
@@ -131,17 +126,6 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const made = yield* run(insertConversation, ...keyColumns(place.key), newConversationId, nowMs);
     const row = yield* find();
     return row && { row, isNew: made > 0 };
-  }
-
-  type Known = { seq: number; unansweredId: string | null };
-
-  function* findKnown({ clientId, clientIdOf }: RevisionRequest, number: number): Script<Known | null> {
-    if (clientId === null) return null;
-    const text = clientIdOf === "visitor" ? handoffQueries.knownOfVisitor : handoffQueries.knownOfPerson;
-    const known = yield* get<Known>(text, number, clientId);
-    if (known === null || known.unansweredId === null) return known;
-    const reply = yield* get(handoffQueries.replyOfVisitor, number, clientId);
-    return reply === null ? known : { ...known, unansweredId: null };
   }
 
   function* addMessage(row: LockedRow, added: NonNullable<HandoffChange["message"]>): Script<number> {
