@@ -74,6 +74,17 @@ export interface Tool {
   readonly updatedAt: number;
 }
 
+/** A tool without its id, secrets and times; of its headers the names. */
+export type ToolSettings = Pick<
+  Tool,
+  "name" | "title" | "target" | "headerNames" | "timeoutMs" | "confirm" | "requiresVisitor"
+>;
+
+export function toolSettingsOf(tool: Tool): ToolSettings {
+  const { name, title, target, headerNames, timeoutMs, confirm, requiresVisitor } = tool;
+  return { name, title, target, headerNames, timeoutMs, confirm, requiresVisitor };
+}
+
 /** What a visitor is asked, by what the model calls: an MCP server's tools have one title together. */
 export function titleOfCall({ name, title, target }: Tool, called: string): string {
   if (target.type === "http") return title;

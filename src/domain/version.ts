@@ -1,6 +1,8 @@
 /** Versions of companions: what each change of one leaves behind, and what a draft or an applied file has of it. */
 import type { CompanionSettings, JsonValue } from "./companion.ts";
-import type { Tool } from "./tool.ts";
+import type { ToolSettings } from "./tool.ts";
+
+export type { ToolSettings } from "./tool.ts";
 
 export const changeVias = ["api", "dashboard", "cli", "apply", "restore", "publish"] as const;
 /** What a change came through. */
@@ -35,12 +37,6 @@ export interface VersionFacts {
 
 /** What versions keep: all that the owner sets but the slug, which is no part of what visitors meet. */
 export type VersionSettings = Omit<CompanionSettings, "slug">;
-
-/** A tool without its id, secrets and times; of its headers the names. */
-export type ToolSettings = Pick<
-  Tool,
-  "name" | "title" | "target" | "headerNames" | "timeoutMs" | "confirm" | "requiresVisitor"
->;
 
 export interface VersionSource {
   readonly id: string;

@@ -135,7 +135,7 @@ export function companionStoreContract(open: OpenStore): void {
       world.clock.advance(1000);
       const patch = { greeting: null, metadata: { plan: "free" }, starters: [], temperature: 0 };
       const updated = await companions.update(account.id, companion.id, patch, world.context());
-      expect(updated).toEqual({ ...companion, ...patch, updatedAt: world.clock.nowMs() });
+      expect(updated).toEqual({ ...companion, ...patch, version: 2, updatedAt: world.clock.nowMs() });
       expect(await companions.find(account.id, companion.id)).toEqual(updated);
       const trail = await audit.list(account.id, { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }, firstPage);
       expect(trail.items[0]).toMatchObject({

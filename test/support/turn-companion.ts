@@ -7,6 +7,7 @@ export const turnCompanion = {
   accountId: "account-1",
   hasSources: false,
   toolCount: 0,
+  version: 1,
   hadPeople: false,
   embedToken: null,
   createdByKeyId: null,

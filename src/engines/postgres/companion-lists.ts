@@ -5,7 +5,7 @@ import type { Companion } from "../../domain/companion.ts";
 import { foldName } from "../store-shared/rows/companion.ts";
 import { walkCompanions } from "../store-shared/rows/companion-walk.ts";
 import { matchesMetadata } from "../store-shared/rows/metadata-blocks.ts";
-import { ofAccount } from "../store-shared/scripts/companions.ts";
+import { ofAccount } from "../store-shared/scripts/companion-states.ts";
 import { type CompanionRow, companionColumns, createCompanionReaders, toCompanion } from "./companion-reader.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";

@@ -3,7 +3,7 @@ import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { ListOrder } from "../../contracts/store/page.ts";
 import { createCompanionReader } from "../store-shared/rows/companion.ts";
 import type { CompanionFacts, CompanionReader, Place } from "../store-shared/rows/companion-walk.ts";
-import { ofAccount } from "../store-shared/scripts/companions.ts";
+import { ofAccount } from "../store-shared/scripts/companion-states.ts";
 import type { Row } from "../store-shared/tables/dialect.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";

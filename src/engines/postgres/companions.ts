@@ -3,7 +3,9 @@ import type { CompanionStore, EmbedTarget } from "../../contracts/store/companio
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { type CompanionParts, createCompanionChanges, ofAccount } from "../store-shared/scripts/companions.ts";
+import { ofAccount } from "../store-shared/scripts/companion-states.ts";
+import type { CompanionParts, CompanionWriter } from "../store-shared/scripts/companion-writes.ts";
+import { createCompanionChanges } from "../store-shared/scripts/companions.ts";
 import { part } from "../store-shared/scripts/script.ts";
 import { isGranted } from "../store-shared/scripts/voice-agents.ts";
 import { createCompanionLists } from "./companion-lists.ts";
@@ -47,8 +49,21 @@ export const companionQueries = {
   byId: `SELECT ${companionColumns.select("c")} FROM companions c WHERE c.id = $1 AND ${ofAccount("$2")}`,
 };
 
-export function createCompanionStore(engine: PostgresEngine, parts: StoreParts): CompanionStore {
-  const { arrivals, events, metadata, removals, scripts, usage } = parts;
+export function createCompanionParts({ events, metadata, usage }: StoreParts): CompanionParts {
+  return {
+    index: (...of) => part((transaction: Transaction) => metadata.add(transaction, ...of)),
+    reindex: (...of) => part((transaction: Transaction) => metadata.replace(transaction, ...of)),
+    keepLabel: (...of) => part((transaction: Queries) => usage.keepLabel(transaction, ...of)),
+    tell: (told) => part((transaction: Transaction) => events.tell(transaction, told)),
+  };
+}
+
+export function createCompanionStore(
+  engine: PostgresEngine,
+  parts: StoreParts,
+  writer: CompanionWriter,
+): CompanionStore {
+  const { arrivals, metadata, removals, scripts } = parts;
   const lists = createCompanionLists(engine, metadata);
   const findTarget = engine.lookup<EmbedRow, EmbedTarget>(companionQueries.byToken, {
     read: toTarget,
@@ -68,15 +83,8 @@ export function createCompanionStore(engine: PostgresEngine, parts: StoreParts):
     return row === null ? null : toCompanion(row);
   }
 
-  const own: CompanionParts = {
-    find: (...of) => part((transaction: Queries) => find(transaction, ...of)),
-    index: (...of) => part((transaction: Transaction) => metadata.add(transaction, ...of)),
-    reindex: (...of) => part((transaction: Transaction) => metadata.replace(transaction, ...of)),
-    keepLabel: (...of) => part((transaction: Queries) => usage.keepLabel(transaction, ...of)),
-    tell: (told) => part((transaction: Transaction) => events.tell(transaction, told)),
-  };
   return {
-    ...createCompanionChanges(scripts, own, removals),
+    ...createCompanionChanges(scripts, writer, removals),
 
     findByEmbedToken: findTarget,
 

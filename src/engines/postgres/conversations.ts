@@ -12,7 +12,7 @@ import { type ConversationKey, type Message, textParts } from "../../domain/conv
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { messagePageBytes } from "../store-shared/rows/bounds.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
-import { ofAccount } from "../store-shared/scripts/companions.ts";
+import { ofAccount } from "../store-shared/scripts/companion-states.ts";
 import { createPeopleLists, type PeopleLists } from "../store-shared/scripts/people-lists.ts";
 import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import { createConversationLists } from "./conversation-lists.ts";

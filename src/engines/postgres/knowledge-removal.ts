@@ -1,8 +1,8 @@
 /** Removes what is left of sources, their editions and their uploads in chunks; see `removals.ts`. */
 
-import type { SourceRemover } from "../store-shared/scripts/knowledge-sources.ts";
 import * as shared from "../store-shared/scripts/removals.ts";
 import { part, run } from "../store-shared/scripts/script.ts";
+import type { SourceRemover } from "../store-shared/scripts/source-writes.ts";
 import { createCallRemovals, removeRows } from "../store-shared/scripts/tool-calls.ts";
 import type { Queries } from "./queries.ts";
 import { bindScripts } from "./scripts.ts";

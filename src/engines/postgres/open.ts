@@ -7,6 +7,9 @@ import { createAccountStore } from "../store-shared/scripts/accounts.ts";
 import { createApiKeyStore } from "../store-shared/scripts/api-keys.ts";
 import { createChallengeStore } from "../store-shared/scripts/challenges.ts";
 import { changes, createAuditStore, createIdempotencyStore } from "../store-shared/scripts/changes.ts";
+import { createCompanionSetStore } from "../store-shared/scripts/companion-sets.ts";
+import { createCompanionWriter } from "../store-shared/scripts/companion-writes.ts";
+import { createDraftStore } from "../store-shared/scripts/drafts.ts";
 import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
 import { createFeedbackStore } from "../store-shared/scripts/feedback.ts";
 import { createInsightsStore } from "../store-shared/scripts/insights.ts";
@@ -19,16 +22,18 @@ import { createHandoffStore } from "../store-shared/scripts/people.ts";
 import { part } from "../store-shared/scripts/script.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
+import { createSourceWriter } from "../store-shared/scripts/source-writes.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
 import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { createToolCallStore, removeRows } from "../store-shared/scripts/tool-calls.ts";
 import { createToolStore } from "../store-shared/scripts/tools.ts";
+import { createVersionStore } from "../store-shared/scripts/version-store.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agents.ts";
 import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
-import { createCompanionStore } from "./companions.ts";
+import { createCompanionParts, createCompanionStore } from "./companions.ts";
 import { nameServer, readServerFacts, requireFit } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
 import { conversationWalkQueries } from "./conversation-lists.ts";
@@ -171,7 +176,10 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
   const { changes, conversations, events, removals, scripts, settling } = parts;
   const recordLastUses = createLastUses(engine);
   const uploads = createKnowledgeUploads(scripts, removals);
-  const ofSources = { uploads, remover: toSourceRemover(parts.knowledge), removals };
+  const remover = toSourceRemover(parts.knowledge);
+  const writer = createSourceWriter({ uploads, remover });
+  const companionWriter = createCompanionWriter(createCompanionParts(parts), writer);
+  const ofSources = { uploads, remover, removals, writer };
   const sources = createKnowledgeSources(scripts, ofSources);
   const knowledge = createKnowledgeStore(scripts, sources, ofSources, {
     ...createKnowledgeQueue(engine, parts),
@@ -190,9 +198,10 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     challenges: createChallengeStore(scripts),
     knowledge,
     unanswered: createUnansweredStore(engine, parts, { sources, readPassages: knowledge.readPassages }),
-    companions: createCompanionStore(engine, parts),
-    ...({} as Pick<Store, "companionSets" | "drafts" | "versions">),
+    companions: createCompanionStore(engine, parts, companionWriter),
+    companionSets: createCompanionSetStore(scripts, companionWriter, removals),
     conversations: createConversationStore(engine, parts),
+    drafts: createDraftStore(scripts, companionWriter),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
     feedback: createFeedbackStore(scripts, tell),
     handoffs: createHandoffStore(scripts, {
@@ -213,6 +222,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
     tools: createToolStore(scripts),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
+    versions: createVersionStore(scripts, companionWriter),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
     voice: createVoiceStore(scripts, createVoiceCounting(engine, parts)),
     voiceAgentGrants: createVoiceAgentGrantStore(scripts),

@@ -66,10 +66,12 @@ export function createPostgresScripts(engine: PostgresEngine): ScriptRunner {
 
 /** Those that scripts insert many rows into. */
 const { audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments } = tables;
-const { toolCalls, toolCallTexts, handoffs, handoffEvents, presence } = tables;
+const { toolCalls, toolCallTexts, handoffs, handoffEvents, presence, tools, knowledgeSources } = tables;
+const { companionVersions, companionTexts, appliedCompanions } = tables;
 const many = [audit, recoveryCodes, companions, embedTokens, voiceOutbox, knowledgeDocuments, toolCalls, toolCallTexts];
+const ofVersions = [companionVersions, companionTexts, appliedCompanions];
 const typesOf = new Map<string, ReadonlyMap<string, string>>(
-  [...many, handoffs, handoffEvents, presence].map((table) => [
+  [...many, handoffs, handoffEvents, presence, tools, knowledgeSources, ...ofVersions].map((table) => [
     getTableName(table as unknown as PgTable),
     new Map(Object.entries(columnsOf(table)).map(([field, column]) => [field, toArrayType(column.getSQLType())])),
   ]),

@@ -3,7 +3,8 @@ import type { CompanionStore, EmbedTarget } from "../../contracts/store/companio
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { type CompanionParts, createCompanionChanges } from "../store-shared/scripts/companions.ts";
+import type { CompanionParts, CompanionWriter } from "../store-shared/scripts/companion-writes.ts";
+import { createCompanionChanges } from "../store-shared/scripts/companions.ts";
 import { part } from "../store-shared/scripts/script.ts";
 import { isGranted } from "../store-shared/scripts/voice-agents.ts";
 import { createCompanionLists } from "./companion-lists.ts";
@@ -26,8 +27,20 @@ interface CheckRow extends SpendingStateRow {
   holds: number;
 }
 
-export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): CompanionStore {
-  const { events, metadata, removals, scripts, usage } = parts;
+export function createCompanionParts({ events, metadata, usage }: StoreParts): CompanionParts {
+  return {
+    index: (...of) => part(() => metadata.add(...of)),
+    reindex: (...of) => part(() => metadata.replace(...of)),
+    keepLabel: (...of) => part(() => usage.keepLabel(...of)),
+    tell: (told) =>
+      part(() => {
+        for (const event of told) events.tell(event);
+      }),
+  };
+}
+
+export function createCompanionStore(engine: SqliteEngine, parts: StoreParts, writer: CompanionWriter): CompanionStore {
+  const { metadata, removals, scripts } = parts;
   // Subqueries: a join of these three tables takes ten times as long as the lookups it consists of.
   const selectByToken = engine.query<EmbedRow, [string, string]>(
     () => `SELECT ${companionColumns.select("c")}, (SELECT id FROM embed_tokens WHERE token = ?) AS tokenId,
@@ -68,18 +81,8 @@ export function createCompanionStore(engine: SqliteEngine, parts: StoreParts): C
     return { value: { companion: Object.freeze(toCompanion(row)), tokenId, plan, spending }, bytes };
   }
 
-  const own: CompanionParts = {
-    find: (...of) => part(() => find(...of)),
-    index: (...of) => part(() => metadata.add(...of)),
-    reindex: (...of) => part(() => metadata.replace(...of)),
-    keepLabel: (...of) => part(() => usage.keepLabel(...of)),
-    tell: (told) =>
-      part(() => {
-        for (const event of told) events.tell(event);
-      }),
-  };
   return {
-    ...createCompanionChanges(scripts, own, removals),
+    ...createCompanionChanges(scripts, writer, removals),
 
     findByEmbedToken: (token) => engine.read(() => remembered.get(token, () => findByToken(token))),
 

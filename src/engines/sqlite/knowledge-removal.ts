@@ -1,7 +1,8 @@
 /** Removes what is left of editions, uploads and sources in chunks; see `removals.ts`. */
-import type { SourceRemover } from "../store-shared/scripts/knowledge-sources.ts";
+
 import type { RemovalKind } from "../store-shared/scripts/removals.ts";
 import { part } from "../store-shared/scripts/script.ts";
+import type { SourceRemover } from "../store-shared/scripts/source-writes.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 /** Of text or vectors per commit: overwriting them takes a few milliseconds. */

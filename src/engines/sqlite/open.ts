@@ -6,6 +6,9 @@ import { createAccountStore } from "../store-shared/scripts/accounts.ts";
 import { createApiKeyStore } from "../store-shared/scripts/api-keys.ts";
 import { createChallengeStore } from "../store-shared/scripts/challenges.ts";
 import { changes as changeScripts, createAuditStore, createIdempotencyStore } from "../store-shared/scripts/changes.ts";
+import { createCompanionSetStore } from "../store-shared/scripts/companion-sets.ts";
+import { createCompanionWriter } from "../store-shared/scripts/companion-writes.ts";
+import { createDraftStore } from "../store-shared/scripts/drafts.ts";
 import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
 import { createFeedbackStore } from "../store-shared/scripts/feedback.ts";
 import { createInsightsStore } from "../store-shared/scripts/insights.ts";
@@ -18,16 +21,19 @@ import { createHandoffStore } from "../store-shared/scripts/people.ts";
 import { part } from "../store-shared/scripts/script.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
+import { createSourceWriter } from "../store-shared/scripts/source-writes.ts";
 import { createSpendingStore } from "../store-shared/scripts/spending.ts";
 import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { createCallRemovals, createToolCallStore } from "../store-shared/scripts/tool-calls.ts";
 import { createToolStore } from "../store-shared/scripts/tools.ts";
+import { versionRemovals } from "../store-shared/scripts/version-room.ts";
+import { createVersionStore } from "../store-shared/scripts/version-store.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
 import { createVoiceAgentGrantStore, voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
 import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
 import { createCallEraser } from "./call-eraser.ts";
-import { createCompanionStore } from "./companions.ts";
+import { createCompanionParts, createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection, openMemoryConnection } from "./connection.ts";
 import { conversationWalkQueries } from "./conversation-reader.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
@@ -121,7 +127,8 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const knowledge = createKnowledgeRemover(engine);
   const eraseCalls = createCallEraser(engine);
   const calls = scripts.bind(createCallRemovals(eraseCalls));
-  const removals = createRemovals(engine, { calls, eraser, knowledge, visitorDays, voiceAgents, log });
+  const versions = scripts.bind(versionRemovals);
+  const removals = createRemovals(engine, { calls, eraser, knowledge, versions, visitorDays, voiceAgents, log });
   const shared = {
     calls,
     changes,
@@ -137,7 +144,10 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage, events) },
   };
   const uploads = createKnowledgeUploads(scripts, removals);
-  const ofSources = { uploads, remover: toSourceRemover(knowledge, removals.add), removals };
+  const remover = toSourceRemover(knowledge, removals.add);
+  const writer = createSourceWriter({ uploads, remover });
+  const companionWriter = createCompanionWriter(createCompanionParts(shared), writer);
+  const ofSources = { uploads, remover, removals, writer };
   const sources = createKnowledgeSources(scripts, ofSources);
   const passages = createPassageReader(engine);
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
@@ -165,9 +175,10 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
       ...createKnowledgeIndex(engine),
     }),
     unanswered: createUnansweredStore(engine, shared, { passages, sources }),
-    companions: createCompanionStore(engine, shared),
-    ...({} as Pick<Store, "companionSets" | "drafts" | "versions">),
+    companions: createCompanionStore(engine, shared, companionWriter),
+    companionSets: createCompanionSetStore(scripts, companionWriter, removals),
     conversations: createConversationStore(engine, shared),
+    drafts: createDraftStore(scripts, companionWriter),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
     feedback: createFeedbackStore(scripts, tell),
     handoffs: createHandoffStore(scripts, {
@@ -187,6 +198,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     tools: createToolStore(scripts),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
+    versions: createVersionStore(scripts, companionWriter),
     visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
     voice: createVoiceStore(scripts, createVoiceCounting(engine, shared)),
     voiceAgentGrants: createVoiceAgentGrantStore(scripts),

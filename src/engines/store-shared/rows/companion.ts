@@ -6,7 +6,7 @@ import {
   newCompanionSettings,
 } from "../../../domain/companion.ts";
 
-const settingFields = Object.keys(newCompanionSettings("")) as (keyof CompanionSettings)[];
+export const settingFields = Object.keys(newCompanionSettings("")) as (keyof CompanionSettings)[];
 
 /** The settings that are given, as they are stored: JSON is text, and the name is there once more, for searches. */
 export function toStoredSettings(

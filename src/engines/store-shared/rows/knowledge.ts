@@ -40,6 +40,14 @@ export type SourceRow = Omit<Source, "refreshAt" | "progress"> & {
   pagesTotal: number | null;
 };
 
+export type StoredSource = SourceRow & KeptUpload & { number: number; edition: number | null };
+
+export const sourceFields: readonly (keyof StoredSource)[] = [
+  ...(["number", "id", "companionId", "slug", "type", "title", "url", "refreshHours", "status", "error"] as const),
+  ...(["chunks", "bytes", "contentHash", "uploadHash", "dueAt", "pagesDone", "pagesTotal", "indexedAt"] as const),
+  ...(["createdAt", "updatedAt", "uploadId", "uploadBytes", "kind", "edition"] as const),
+];
+
 export function toSource(row: SourceRow): Source {
   const { id, companionId, slug, type, title, url, refreshHours, status, error, chunks, bytes, contentHash } = row;
   const { uploadHash, dueAt, pagesDone, pagesTotal, indexedAt, createdAt, updatedAt } = row;

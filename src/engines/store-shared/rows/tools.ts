@@ -14,6 +14,12 @@ export type ToolRow = Omit<Tool, "target" | "headerNames" | "confirm" | "require
   requiresVisitor: boolean | number;
 };
 
+export const toolFields: readonly (keyof ToolRow)[] = [
+  ...(["id", "companionId", "name", "title", "type", "url", "description", "parameters", "offered"] as const),
+  ...(["sealedHeaders", "headerNames", "sealedSecret", "timeoutMs", "confirm", "requiresVisitor"] as const),
+  ...(["createdAt", "updatedAt"] as const),
+];
+
 export function toTool(row: ToolRow): Tool {
   const { type, url, description, parameters, offered, headerNames, confirm, requiresVisitor, ...rest } = row;
   const target: ToolTarget =

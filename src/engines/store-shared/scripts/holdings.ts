@@ -1,6 +1,7 @@
 /**
  * What accounts hold, as counted by triggers, and whether it is within their limits. Check after writing the rows: if a check
  * throws, they are rolled back. Changes of one account come one after the other, so what is counted here is what there is.
+ * Before anything is refused for its bytes, old versions of companions go.
  */
 import type { Held } from "../../../contracts/store/accounts.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
@@ -8,6 +9,7 @@ import type { Holdings, Plan } from "../../../domain/account.ts";
 import type { AppError } from "../../../domain/errors.ts";
 import { limitReached } from "../../../domain/holdings.ts";
 import { all, get, type Script } from "./script.ts";
+import { versionRoom } from "./version-room.ts";
 
 interface HeldRow {
   number: number;
@@ -29,10 +31,24 @@ export const holdingsQueries = {
 
 const selectBytes = "SELECT id, bytes FROM companions WHERE number = ANY ($1::float8[]::bigint[]) ORDER BY number";
 
+/** Bytes held before a change and after it, without the versions that it makes. */
+interface Grown {
+  before: number;
+  after: number;
+}
+
 /** Null if the write has no limits. */
 function* find(accountId: string, { holdings }: WriteContext): Script<{ held: HeldRow; limits: Holdings } | null> {
   const held = holdings === undefined ? null : yield* get<HeldRow>(holdingsQueries.held, accountId);
   return holdings === undefined || held === null ? null : { held, limits: holdings[held.plan] };
+}
+
+/** Once there is room, as far as old versions make any. */
+function* findWithRoom(accountId: string, context: WriteContext): ReturnType<typeof find> {
+  const found = yield* find(accountId, context);
+  if (found === null || found.held.companionBytes <= found.limits.bytes) return found;
+  yield* versionRoom.make(accountId, found.limits.bytes);
+  return yield* find(accountId, context);
 }
 
 function* count(text: string, of: string | number, limit: number): Script<number> {
@@ -48,7 +64,7 @@ export const holdings = {
   },
 
   *checkNewCompanions(accountId: string, context: WriteContext): Script<void> {
-    const found = yield* find(accountId, context);
+    const found = yield* findWithRoom(accountId, context);
     if (found === null) return;
     const { held, limits } = found;
     if (held.companions > limits.companions) throw limitReached.companions(limits.companions);
@@ -62,7 +78,7 @@ export const holdings = {
     context: WriteContext,
   ): Script<Map<string, AppError>> {
     const refusals = new Map<string, AppError>();
-    const found = yield* find(accountId, context);
+    const found = yield* findWithRoom(accountId, context);
     if (found === null) return refusals;
     const { held, limits } = found;
     if (held.companions <= limits.companions && held.companionBytes <= limits.bytes) return refusals;
@@ -87,9 +103,16 @@ export const holdings = {
 
   /** Who holds more than the limit may still change what there is, as long as it does not grow. */
   *checkGrowth(accountId: string, bytesBefore: number, context: WriteContext): Script<void> {
-    const found = yield* find(accountId, context);
+    const found = yield* findWithRoom(accountId, context);
     if (found === null || found.held.companionBytes <= Math.max(bytesBefore, found.limits.bytes)) return;
     throw limitReached.bytes(found.limits.bytes);
+  },
+
+  /** The same where versions were written with the change: what they take is no growth of a change that takes nothing. */
+  *checkChange(accountId: string, { before, after }: Grown, context: WriteContext): Script<void> {
+    const found = yield* findWithRoom(accountId, context);
+    if (found === null || after <= before) return;
+    if (found.held.companionBytes > Math.max(before, found.limits.bytes)) throw limitReached.bytes(found.limits.bytes);
   },
 
   *checkNewKey(accountId: string, context: WriteContext): Script<void> {

@@ -8,48 +8,21 @@ import type {
 } from "../../../contracts/store/knowledge.ts";
 import { toPage } from "../../../contracts/store/page.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
-import { AppError } from "../../../domain/errors.ts";
-import { maxSources, type Source } from "../../../domain/knowledge.ts";
-import { toLaterMs } from "../../../lib/clock.ts";
+import type { Source } from "../../../domain/knowledge.ts";
 import { beforeAll } from "../rows/budgets.ts";
-import { type SourceRow, toExtended, toKept, toKeptText, toSource } from "../rows/knowledge.ts";
-import { withoutNul } from "../rows/text.ts";
+import { type StoredSource, sourceFields, toExtended, toKeptText, toSource } from "../rows/knowledge.ts";
 import { changes } from "./changes.ts";
-import { ofAccount, ownsCompanion, selectOwned } from "./companions.ts";
+import { companionStates, type HeldCompanion, ofAccount } from "./companion-states.ts";
+import { ownsCompanion } from "./companions.ts";
 import { holdings } from "./holdings.ts";
 import type { KnowledgeUploads } from "./knowledge-uploads.ts";
-import { all, columns, get, insert as insertRow, run, type Script, type ScriptRunner } from "./script.ts";
+import { all, columns, get, type Script, type ScriptRunner } from "./script.ts";
+import { requireSourceList, type SourceRemover, type SourceWriter, toSourceRow } from "./source-writes.ts";
+import { versions } from "./versions.ts";
 
-type StoredSource = SourceRow & ReturnType<typeof toKept> & { number: number; edition: number | null };
 type Address = readonly [accountId: string, companionId: string, id: string];
 
-const shown = columns<StoredSource>("s", [
-  ...([
-    "number",
-    "id",
-    "companionId",
-    "slug",
-    "type",
-    "title",
-    "url",
-    "refreshHours",
-    "status",
-    "error",
-    "chunks",
-  ] as const),
-  ...([
-    "bytes",
-    "contentHash",
-    "uploadHash",
-    "dueAt",
-    "pagesDone",
-    "pagesTotal",
-    "indexedAt",
-    "createdAt",
-    "updatedAt",
-  ] as const),
-  ...(["uploadId", "uploadBytes", "kind", "edition"] as const),
-]);
+const shown = columns<StoredSource>("s", sourceFields);
 // By id, in memory: a companion has few sources, and an index by id would be written for each of them.
 const selectPage = (comparison: string, order: string) => `SELECT ${shown} FROM knowledge_sources s
   WHERE s.companion_id = $1 AND s.id || '' ${comparison} $2 ORDER BY s.id || '' ${order} LIMIT $3`;
@@ -61,18 +34,6 @@ export const sourceQueries = {
   pages: { asc: selectPage(">", "ASC"), desc: selectPage("<", "DESC") },
 };
 
-const countSources = "SELECT count(*) AS count FROM knowledge_sources WHERE companion_id = $1";
-// Whoever deletes the companion waits, or comes first.
-const lockCompanion = `${selectOwned} FOR NO KEY UPDATE`;
-const selectOtherOfSlug = "SELECT id FROM knowledge_sources WHERE companion_id = $1 AND slug = $2 AND id <> $3";
-const beginKnowing = "UPDATE companions SET has_sources = true WHERE id = $1 AND NOT has_sources";
-const endKnowing = `UPDATE companions SET has_sources = false
-  WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM knowledge_sources WHERE companion_id = $1)`;
-const queueAgain = `UPDATE knowledge_sources SET title = $2, url = $3, refresh_hours = $4, upload_id = $5, upload_bytes = $6,
-    kind = $7, upload_hash = $10, slug = $11, status = 'queued', error = NULL, failures = 0, revision = revision + 1, pages_done = NULL,
-    pages_total = NULL, due_at = $8, updated_at = $9
-  WHERE number = $1`;
-
 export const findSource = ([accountId, companionId, id]: Address, lock = "") =>
   get<StoredSource>(`${sourceQueries.one} ${lock}`, id, companionId, accountId);
 const findLocked = (address: Address) => findSource(address, "FOR UPDATE OF s");
@@ -81,65 +42,10 @@ function* record(context: WriteContext, action: string, [accountId, companionId,
   yield* changes.record(context, { accountId, action, targetId: id, details: { companionId } });
 }
 
-/** Throws `conflict`. */
-function* requireSlug(companionId: string, id: string, slug: string): Script<void> {
-  if ((yield* get(selectOtherOfSlug, companionId, slug, id)) === null) return;
-  throw new AppError("conflict", `The companion has a source with the slug ${slug} already.`);
-}
-
-/** Null if the account has no such companion. */
-function* insert(
-  accountId: string,
-  companionId: string,
-  source: NewSource,
-  context: WriteContext,
-): Script<Source | null> {
-  const { nowMs } = context;
-  if ((yield* get(lockCompanion, companionId, accountId)) === null) return null;
-  const counted = yield* get<{ count: number }>(countSources, companionId);
-  const most = source.id === companionId ? maxSources + 1 : maxSources;
-  if ((counted?.count ?? 0) >= most) {
-    throw new AppError("conflict", `A companion has at most ${maxSources} sources. Delete one first.`);
-  }
-  const { id, type, title, url, refreshHours, upload, slug = null } = source;
-  if (slug !== null) yield* requireSlug(companionId, id, slug);
-  const row = {
-    ...{
-      id,
-      accountId,
-      companionId,
-      slug,
-      type,
-      title: withoutNul(title),
-      url,
-      refreshHours,
-      revision: 1,
-      failures: 0,
-    },
-    ...{ status: "queued" as const, error: null, chunks: 0, bytes: 0, tokens: 0, words: 0, contentHash: null },
-    ...{ ...toKept(upload), edition: null, pagesDone: null, pagesTotal: null },
-    ...{ dueAt: nowMs, indexedAt: null, createdAt: nowMs, updatedAt: nowMs },
-  };
-  yield* insertRow("knowledge_sources", row);
-  // A source is growth also before it is read.
-  yield* holdings.checkGrowth(accountId, 0, context);
-  yield* run(beginKnowing, companionId);
-  yield* record(context, "source.create", [accountId, companionId, id]);
-  return toSource(row);
-}
-
-/** What an engine has of its own: all leave what is to be removed to the background. */
-export interface SourceRemover {
-  /** The editions of the source but `kept` answer no more. */
-  dropEditions(sourceNumber: number, kept: number | null, nowMs: number): Script<unknown>;
-  dropSource(source: { number: number; uploadId: string | null }, nowMs: number): Script<unknown>;
-  /** Unless it answers, or is dropped already. */
-  dropBegun(edition: number, nowMs: number): Script<unknown>;
-}
-
 export interface SourceDependencies {
   uploads: KnowledgeUploads;
   remover: SourceRemover;
+  writer: SourceWriter;
   removals: { start(): void };
 }
 
@@ -158,18 +64,28 @@ export interface KnowledgeSources extends SourceMethods {
 
 export function createKnowledgeSources(
   scripts: ScriptRunner,
-  { uploads, remover, removals }: SourceDependencies,
+  { uploads, removals, writer }: SourceDependencies,
 ): KnowledgeSources {
-  /** The row is locked. Null changes nothing of it: it is read again. */
-  function* queue(row: StoredSource, change: SourceReplacement | null, nowMs: number): Script<void> {
-    const { title = row.title, url = row.url, refreshHours = row.refreshHours, slug = row.slug, upload } = change ?? {};
-    if (slug !== null && slug !== row.slug) yield* requireSlug(row.companionId, row.id, slug);
-    const kept = upload === undefined ? row : toKept(upload);
-    if (row.uploadId !== null && kept.uploadId !== row.uploadId) yield* uploads.remove(row.uploadId, nowMs);
-    const fields = [withoutNul(title), url, refreshHours, kept.uploadId, kept.uploadBytes, kept.kind, nowMs];
-    const updatedAt = change === null ? row.updatedAt : toLaterMs(nowMs, row.updatedAt);
-    yield* run(queueAgain, row.number, ...fields, updatedAt, kept.uploadHash, slug);
-    yield* remover.dropEditions(row.number, row.edition, nowMs);
+  function* finish(held: HeldCompanion, grown: { before: number; after: number }, context: WriteContext): Script<void> {
+    const { accountId } = held.companion;
+    yield* versions.write(accountId, [held], context);
+    yield* holdings.checkChange(accountId, grown, context);
+  }
+
+  /** Null if the account has no such companion. The upload is stored. */
+  function* insert(
+    accountId: string,
+    companionId: string,
+    source: NewSource,
+    context: WriteContext,
+  ): Script<Source | null> {
+    const held = yield* companionStates.lockOne(accountId, companionId);
+    if (held === null) return null;
+    yield* writer.change(accountId, [{ held, revision: { sourceCreates: [source] } }], context.nowMs);
+    // A source is growth also before it is read.
+    yield* finish(held, { before: 0, after: 1 }, context);
+    yield* record(context, "source.create", [accountId, companionId, source.id]);
+    return toSource(toSourceRow(accountId, companionId, source, context.nowMs));
   }
 
   async function requeue(
@@ -179,15 +95,17 @@ export function createKnowledgeSources(
     context: WriteContext,
     check?: SourceCheck,
   ) {
-    const [accountId] = address;
+    const [accountId, companionId] = address;
     const queued = await uploads.storeBefore(change?.upload, context.nowMs, () =>
       scripts.change(accountId, function* () {
-        const row = yield* findLocked(address);
-        if (row === null) return null;
+        const held = yield* companionStates.lockOne(accountId, companionId);
+        const row = held === null ? null : yield* findLocked(address);
+        if (held === null || row === null) return null;
         check?.(toSource(row));
-        const bytesBefore = yield* holdings.measure(accountId, context);
-        yield* queue(row, change, context.nowMs);
-        yield* holdings.checkGrowth(accountId, bytesBefore, context);
+        const before = yield* holdings.measure(accountId, context);
+        requireSourceList(held, change?.slug === undefined ? [] : [{ id: row.id, change }]);
+        yield* writer.queue(row, change, context.nowMs);
+        yield* finish(held, { before, after: yield* holdings.measure(accountId, context) }, context);
         yield* record(context, action, address);
         return yield* findSource(address);
       }),
@@ -207,7 +125,7 @@ export function createKnowledgeSources(
     const address = [accountId, companionId, companionId] as const;
     const added = await scripts.change(accountId, function* () {
       // Two that come at once would both make it.
-      yield* get(lockCompanion, companionId, accountId);
+      yield* companionStates.lockOne(accountId, companionId);
       if (!(yield* takeQuestion())) return null;
       const row = yield* findLocked(address);
       if (row === null) {
@@ -218,7 +136,7 @@ export function createKnowledgeSources(
       const longer = toExtended(row, upload);
       const bytesBefore = yield* holdings.measure(accountId, context);
       yield* uploads.append(longer.uploadId, upload.bytes, context.nowMs);
-      yield* queue({ ...row, ...longer }, {}, context.nowMs);
+      yield* writer.queue({ ...row, ...longer }, {}, context.nowMs);
       yield* holdings.checkGrowth(accountId, bytesBefore, context);
       yield* record(context, "source.update", address);
       const queued = yield* findSource(address);
@@ -272,11 +190,12 @@ export function createKnowledgeSources(
 
     async delete(accountId, companionId, id, context, check) {
       const isDeleted = await scripts.change(accountId, function* () {
-        const row = yield* findLocked([accountId, companionId, id]);
-        if (row === null) return false;
+        const held = yield* companionStates.lockOne(accountId, companionId);
+        const row = held?.sources.find((source) => source.id === id);
+        if (held === null || row === undefined) return false;
         check?.(toSource(row));
-        yield* remover.dropSource(row, context.nowMs);
-        yield* run(endKnowing, companionId);
+        yield* writer.change(accountId, [{ held, revision: { sourceDeletes: [id] } }], context.nowMs);
+        yield* finish(held, { before: 0, after: 0 }, context);
         yield* record(context, "source.delete", [accountId, companionId, id]);
         return true;
       });

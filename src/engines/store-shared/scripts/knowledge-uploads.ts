@@ -3,7 +3,7 @@ import type { SourceUpload } from "../../../contracts/store/knowledge.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { extendPieces, fromPaddedBlob, orphanedAfterMs, toPaddedBlob, toUploadPieces } from "../rows/knowledge.ts";
 import { addRemoval } from "./removals.ts";
-import { all, get, insert, type Script, type ScriptRunner } from "./script.ts";
+import { all, get, insert, insertionOf, runAll, type Script, type ScriptRunner } from "./script.ts";
 
 export type KnowledgeUploads = ReturnType<typeof createKnowledgeUploads>;
 
@@ -11,6 +11,7 @@ export const uploadQueries = {
   piece: "SELECT bytes FROM knowledge_uploads WHERE upload_id = $1 AND piece = $2",
 };
 const selectLast = "SELECT piece, bytes FROM knowledge_uploads WHERE upload_id = $1 ORDER BY piece DESC LIMIT 1";
+const insertPiece = insertionOf("knowledge_uploads", ["uploadId", "piece", "createdAt", "bytes"], "");
 const selectOrphans = `SELECT u.upload_id AS id FROM knowledge_uploads u WHERE u.piece = 0 AND u.created_at <= $1
     AND NOT EXISTS (SELECT 1 FROM knowledge_sources s WHERE s.upload_id = u.upload_id)
     AND NOT EXISTS (SELECT 1 FROM removals r WHERE r.kind = 'upload' AND r.target_id = u.upload_id)
@@ -50,6 +51,14 @@ export function createKnowledgeUploads(scripts: ScriptRunner, removals: { start(
         if (!(error instanceof AppError && error.code === "unavailable")) await takeBack(upload.id, nowMs);
         throw error;
       }
+    },
+
+    /** Call it inside a write: all of them are in the same commit. */
+    *add(many: readonly SourceUpload[], nowMs: number): Script<void> {
+      const rows = many.flatMap(({ id, bytes }) =>
+        toUploadPieces(bytes).map((piece, at) => [id, at, nowMs, toPaddedBlob(piece)] as const),
+      );
+      yield* runAll(insertPiece, rows);
     },
 
     /** Call it inside a write that has locked the source, with few bytes: they are in the same commit. */

@@ -6,7 +6,7 @@ import type { ToolCall } from "../../../domain/tool.ts";
 import { pause } from "../../../lib/pause.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { withoutNul } from "../rows/text.ts";
-import { ofAccount } from "./companions.ts";
+import { ofAccount } from "./companion-states.ts";
 import { all, columns, get, insert, insertAll, run, runAll, type Script, type ScriptRunner } from "./script.ts";
 
 type CallRow = Omit<ToolCall, "arguments" | "result"> & { number: number; arguments: string; result: string | null };

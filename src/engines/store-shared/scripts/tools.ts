@@ -2,24 +2,21 @@
 import { toPage } from "../../../contracts/store/page.ts";
 import type { ToolStore } from "../../../contracts/store/tools.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
-import { AppError } from "../../../domain/errors.ts";
 import { missing } from "../../../domain/resource-id.ts";
-import { maxTools, type Tool } from "../../../domain/tool.ts";
-import { toLaterMs } from "../../../lib/clock.ts";
+import type { Tool } from "../../../domain/tool.ts";
 import { beforeAll } from "../rows/budgets.ts";
-import { type ToolRow, toolColumns, toTool } from "../rows/tools.ts";
+import { type ToolRow, toolColumns, toolFields, toTool } from "../rows/tools.ts";
 import { changes } from "./changes.ts";
-import { ofAccount, ownsCompanion, selectOwned } from "./companions.ts";
+import { companionStates, type HeldCompanion, ofAccount } from "./companion-states.ts";
+import { ownsCompanion } from "./companions.ts";
 import { holdings } from "./holdings.ts";
-import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
+import { all, columns, get, run, type Script, type ScriptRunner } from "./script.ts";
+import { changeTools, type ToolChanges } from "./tool-writes.ts";
+import { versions } from "./versions.ts";
 
 type Address = readonly [accountId: string, companionId: string, id: string];
 
-const shown = columns<ToolRow>("t", [
-  ...(["id", "companionId", "name", "title", "type", "url", "description", "parameters", "offered"] as const),
-  ...(["sealedHeaders", "headerNames", "sealedSecret", "timeoutMs", "confirm", "requiresVisitor"] as const),
-  ...(["createdAt", "updatedAt"] as const),
-]);
+const shown = columns<ToolRow>("t", toolFields);
 // By id, in memory: a companion has few tools.
 const selectPage = (comparison: string, order: string) => `SELECT ${shown} FROM tools t
   WHERE t.companion_id = $1 AND t.id || '' ${comparison} $2 ORDER BY t.id || '' ${order} LIMIT $3`;
@@ -31,36 +28,30 @@ export const toolQueries = {
   all: `SELECT ${shown} FROM tools t WHERE t.companion_id = $1 ORDER BY t.name`,
 };
 
-// Whoever deletes the companion waits, or comes first.
-const lockCompanion = `${selectOwned} FOR NO KEY UPDATE`;
-const selectNames = "SELECT id, name FROM tools WHERE companion_id = $1";
-const countTool = "UPDATE companions SET tool_count = tool_count + 1, had_tools = true WHERE number = $1";
-const discountTool = "UPDATE companions SET tool_count = tool_count - 1 WHERE number = $1";
-const updateOne = `UPDATE tools SET name = $2, title = $3, url = $4, description = $5, parameters = $6, offered = $7,
-    sealed_headers = $8, header_names = $9, sealed_secret = $10, timeout_ms = $11, confirm = $12, requires_visitor = $13,
-    bytes = $14, updated_at = $15
-  WHERE id = $1`;
-const declineWaiting = "UPDATE tool_calls SET state = 'declined' WHERE tool_id = $1 AND state = 'waiting'";
 const discountAll = `UPDATE companions SET tool_count = 0
   WHERE id IN (SELECT companion_id FROM tools WHERE account_id = $1)`;
+const selectThoseWithTools = "SELECT DISTINCT companion_id AS id FROM tools WHERE account_id = $1";
 const selectHolders = `SELECT email FROM accounts WHERE id IN
   (SELECT account_id FROM tools WHERE sealed_secret <> '' OR sealed_headers IS NOT NULL) ORDER BY number LIMIT $1`;
 
 const findRow = ([accountId, companionId, id]: Address) => get<ToolRow>(toolQueries.one, id, companionId, accountId);
-const lockOwned = ([accountId, companionId]: Address) => get<{ number: number }>(lockCompanion, companionId, accountId);
-
-/** Throws `conflict`. */
-function* requireName(companionId: string, { id, name }: Pick<Tool, "id" | "name">): Script<number> {
-  const tools = yield* all<{ id: string; name: string }>(selectNames, companionId);
-  const others = tools.filter((tool) => tool.id !== id);
-  if (others.some((other) => other.name === name)) {
-    throw new AppError("conflict", `The companion has a tool named ${name} already.`);
-  }
-  return others.length;
-}
-
 function* record(context: WriteContext, action: string, [accountId, companionId, id]: Address, name: string) {
   yield* changes.record(context, { accountId, action, targetId: id, details: { companionId, name } });
+}
+
+/** What there is then. */
+function* revise(
+  accountId: string,
+  held: HeldCompanion,
+  revision: ToolChanges,
+  context: WriteContext,
+): Script<HeldCompanion> {
+  const before = yield* holdings.measure(accountId, context);
+  yield* changeTools(accountId, [{ held, revision }], context.nowMs);
+  const after = yield* holdings.measure(accountId, context);
+  const [written] = yield* versions.write(accountId, [held], context);
+  yield* holdings.checkChange(accountId, { before, after }, context);
+  return written?.after ?? held;
 }
 
 export function createToolStore(scripts: ScriptRunner): ToolStore {
@@ -84,54 +75,34 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
     create: (accountId, tool, context) =>
       scripts.change(accountId, function* () {
         const { id, companionId } = tool;
-        const address = [accountId, companionId, id] as const;
-        const owned = yield* lockOwned(address);
-        if (owned === null) throw missing("companion");
-        if ((yield* requireName(companionId, tool)) >= maxTools) {
-          throw new AppError("conflict", `A companion has at most ${maxTools} tools. Delete one first.`);
-        }
-        const { createdAt, updatedAt } = tool;
-        yield* insert("tools", { id, accountId, companionId, ...toolColumns(tool), createdAt, updatedAt });
-        yield* run(countTool, owned.number);
-        yield* holdings.checkGrowth(accountId, 0, context);
-        yield* record(context, "tool.create", address, tool.name);
+        const held = yield* companionStates.lockOne(accountId, companionId);
+        if (held === null) throw missing("companion");
+        yield* revise(accountId, held, { toolCreates: [tool] }, context);
+        yield* record(context, "tool.create", [accountId, companionId, id], tool.name);
       }),
 
-    update: (accountId, companionId, id, revise, context) =>
+    update: (accountId, companionId, id, revision, context) =>
       scripts.change(accountId, function* () {
-        const address = [accountId, companionId, id] as const;
-        const row = (yield* lockOwned(address)) === null ? null : yield* findRow(address);
-        if (row === null) return null;
-        const current = toTool(row);
-        const change = revise(current);
+        const held = yield* companionStates.lockOne(accountId, companionId);
+        const current = held?.tools.find((tool) => tool.id === id);
+        if (held === null || current === undefined) return null;
+        const change = revision(current);
         if (Object.keys(change).length === 0) return current;
-        const tool = { ...current, ...change, updatedAt: toLaterMs(context.nowMs, current.updatedAt) };
-        if (tool.name !== current.name) yield* requireName(companionId, tool);
-        const bytesBefore = yield* holdings.measure(accountId, context);
-        const { type: _, ...stored } = toolColumns(tool);
-        const { name, title, url, description, parameters, offered, sealedHeaders, headerNames } = stored;
-        const { sealedSecret, timeoutMs, confirm, requiresVisitor, bytes } = stored;
-        yield* run(
-          ...([updateOne, id, name, title, url, description, parameters, offered, sealedHeaders, headerNames] as const),
-          ...([sealedSecret, timeoutMs, confirm, requiresVisitor, bytes, tool.updatedAt] as const),
-        );
-        yield* holdings.checkGrowth(accountId, bytesBefore, context);
-        const details = { companionId, name, changed: listChanged(current, tool) };
+        const after = yield* revise(accountId, held, { toolUpdates: [{ id, change }] }, context);
+        const tool = after.tools.find((one) => one.id === id) ?? current;
+        const details = { companionId, name: tool.name, changed: listChanged(current, tool) };
         yield* changes.record(context, { accountId, action: "tool.update", targetId: id, details });
         return tool;
       }),
 
     delete: (accountId, companionId, id, context, check) =>
       scripts.change(accountId, function* () {
-        const address = [accountId, companionId, id] as const;
-        const owned = yield* lockOwned(address);
-        const row = owned === null ? null : yield* findRow(address);
-        if (owned === null || row === null) return false;
-        check?.(toTool(row));
-        yield* run("DELETE FROM tools WHERE id = $1", id);
-        yield* run(discountTool, owned.number);
-        yield* run(declineWaiting, id);
-        yield* record(context, "tool.delete", address, row.name);
+        const held = yield* companionStates.lockOne(accountId, companionId);
+        const tool = held?.tools.find((one) => one.id === id);
+        if (held === null || tool === undefined) return false;
+        check?.(tool);
+        yield* revise(accountId, held, { toolDeletes: [id] }, context);
+        yield* record(context, "tool.delete", [accountId, companionId, id], tool.name);
         return true;
       }),
 
@@ -143,8 +114,11 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
     reset: (accountId, context) =>
       scripts.changeHeavy(accountId, function* () {
         if ((yield* changes.findAccountNumber(accountId)) === null) return false;
+        const ids = (yield* all<{ id: string }>(selectThoseWithTools, accountId)).map(({ id }) => id);
+        const held = yield* companionStates.lock(accountId, ids);
         yield* run(discountAll, accountId);
         yield* run("DELETE FROM tools WHERE account_id = $1", accountId);
+        yield* versions.write(accountId, held, context);
         yield* changes.record(context, { accountId, action: "tool.reset", targetId: accountId, details: {} });
         return true;
       }),

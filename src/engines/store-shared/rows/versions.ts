@@ -1,0 +1,95 @@
+/** Versions of companions as rows: what stands in the row itself, and what in texts that versions share. */
+import { newCompanionSettings } from "../../../domain/companion.ts";
+import { toolSettingsOf } from "../../../domain/tool.ts";
+import type {
+  CompanionVersion,
+  ToolSettings,
+  VersionFacts,
+  VersionSettings,
+  VersionSource,
+} from "../../../domain/version.ts";
+import { toSnakeCase } from "../../../lib/field-names.ts";
+import { sha256Hex } from "../../../lib/sha256.ts";
+import type { HeldCompanion } from "../scripts/companion-states.ts";
+import { toStoredSettings } from "./companion.ts";
+
+/** Columns of hashes: what may be long, and is often the same in the next version. */
+export const textFields = ["systemPrompt", "greeting", "metadata", "tools", "sources"] as const;
+const isText = (field: string) => (textFields as readonly string[]).includes(field);
+type Texts = Record<(typeof textFields)[number], string | null>;
+
+export interface StoredText {
+  hash: string;
+  text: string;
+  bytes: number;
+}
+
+/** A state as a version keeps it. */
+export interface VersionContent {
+  /** As JSON: what is set, without what is in the texts. */
+  settings: string;
+  texts: Texts;
+}
+
+export function toContent({ companion, tools, sources }: HeldCompanion): VersionContent {
+  const { systemPrompt, greeting, metadata } = companion;
+  const written = fields.filter((field) => !isText(field) && !Bun.deepEquals(companion[field], unset[field]));
+  const named = tools.map(toolSettingsOf);
+  const listed = sources.map(({ id, title, contentHash }): VersionSource => ({ id, title, contentHash }));
+  const texts = {
+    ...{ systemPrompt, greeting, metadata: orNothing(metadata) },
+    ...{ tools: orNothing(named), sources: orNothing(listed) },
+  };
+  return { settings: JSON.stringify(Object.fromEntries(written.map((field) => [field, companion[field]]))), texts };
+}
+
+const { slug: _, ...unset } = newCompanionSettings("");
+const fields = Object.keys(unset) as (keyof VersionSettings)[];
+
+const orNothing = (value: object): string | null => (Object.keys(value).length === 0 ? null : JSON.stringify(value));
+
+export function toStoredTexts({ texts }: VersionContent): Map<keyof Texts, StoredText> {
+  const stored = new Map<keyof Texts, StoredText>();
+  for (const field of textFields) {
+    const text = texts[field];
+    if (text !== null) stored.set(field, { hash: sha256Hex(text), text, bytes: Buffer.byteLength(text) });
+  }
+  return stored;
+}
+
+/** The wire names of what differs in what versions keep, but for what sources hold. */
+export function listChanged(before: HeldCompanion, after: HeldCompanion): string[] {
+  const [was, is] = [toStoredSettings(before.companion), toStoredSettings(after.companion)];
+  const fields = Object.keys(was).filter((field) => field !== "slug" && field !== "nameFolded");
+  const changed = fields.filter((field) => was[field] !== is[field]).map(toSnakeCase);
+  const toolsOf = ({ tools }: HeldCompanion) => JSON.stringify(tools.map(toolSettingsOf));
+  if (toolsOf(before) !== toolsOf(after)) changed.push("tools");
+  const listOf = ({ sources }: HeldCompanion) => JSON.stringify(sources.map(({ id, title }) => [id, title]));
+  if (listOf(before) !== listOf(after)) changed.push("sources");
+  return changed;
+}
+
+export type VersionRow = Omit<VersionFacts, "actor" | "changed"> & {
+  actorType: "key" | "session" | "cli" | null;
+  actorId: string | null;
+  actorName: string | null;
+  /** JSON. */
+  changed: string;
+};
+
+export function toFacts({ actorType: type, actorId: id, actorName: name, changed, ...row }: VersionRow): VersionFacts {
+  const { number, createdAt, via, note } = row;
+  const actor = type === null ? null : { type, id, name };
+  return { number, createdAt, actor, via, note, changed: JSON.parse(changed) as string[] };
+}
+
+export type ContentRow = Texts & { settings: string };
+
+/** The texts themselves stand in place of their hashes. */
+export function fromContent(row: ContentRow): Pick<CompanionVersion, "settings" | "tools" | "sources"> {
+  const { systemPrompt, greeting } = row;
+  const metadata = JSON.parse(row.metadata ?? "{}") as VersionSettings["metadata"];
+  const settings = { ...unset, ...JSON.parse(row.settings), systemPrompt, greeting, metadata } as VersionSettings;
+  const tools = JSON.parse(row.tools ?? "[]") as ToolSettings[];
+  return { settings, tools, sources: JSON.parse(row.sources ?? "[]") as VersionSource[] };
+}
