@@ -22,44 +22,27 @@ export interface ApplyingParts {
   readonly sealing: Sealing;
   readonly clock: Clock;
   readonly account: Account;
+  readonly isReplay: boolean;
   /** Reads the files that become sources. */
   readonly asCaller: AsCaller;
 }
 
 /** Throws `invalid_request` as `POST /api/apply` does. */
 export async function applyAll(parts: ApplyingParts, companions: readonly FileCompanion[]): Promise<void> {
-  const { config, store, sealing, clock, account } = parts;
+  const { config, store, sealing, clock, account, isReplay } = parts;
   const outgoing = createOutgoingHttp({ allowed: config.privateTargets, ownHosts: ownHostsOf(config) });
   const rules = {
     ...{ ...config.llm, dailyMessages: config.messagesPerDay[account.plan], voice: store.voice, accountId: account.id },
-    findUrlFault: outgoing.findFault,
+    // Whose addresses may be reached is a matter of who records.
+    findUrlFault: isReplay ? () => null : outgoing.findFault,
     // There are no budgets here that need them.
     requirePrices: async () => {},
   };
   const body = { companions: companions.map(({ entry }) => entry) };
   const applier = { account, keyId: null, rules };
-  const companionSets = store.companionSets ?? createEmptySets(store, account.id); // TODO remove with v-store
-  const prepared = await prepareApply({ store: { companionSets }, ids: systemIds, sealing }, applier, body, clock.nowMs());
+  const prepared = await prepareApply({ store, ids: systemIds, sealing }, applier, body, clock.nowMs());
   await prepared.write?.(toContext(clock));
   for (const companion of companions) await addUploads(parts, companion);
-}
-
-// TODO remove with v-store
-function createEmptySets(store: Store, accountId: string): Store["companionSets"] {
-  return {
-    read: async () => ({ companions: [] }),
-    async apply(_account: string, _scope: unknown, decide: (state: { companions: [] }) => any, context: WriteContext) {
-      const { creates, result } = decide({ companions: [] });
-      for (const { companion, tools, sources } of creates) {
-        await store.companions.create(accountId, companion, { ...context, auditId: systemIds.uuid() });
-        for (const tool of tools) await store.tools.create(accountId, tool, { ...context, auditId: systemIds.uuid() });
-        for (const source of sources) {
-          await store.knowledge.create(accountId, companion.id, source, { ...context, auditId: systemIds.uuid() });
-        }
-      }
-      return result;
-    },
-  } as unknown as Store["companionSets"];
 }
 
 async function addUploads({ store, clock, account, asCaller }: ApplyingParts, { entry, uploads }: FileCompanion) {

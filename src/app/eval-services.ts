@@ -68,7 +68,8 @@ export async function openEvalServices(given: Config, options: EvalServicesOptio
   };
   return await closeOnFailure(closing, async () => {
     const account = await makeAccount(store, clock);
-    await applyAll({ config, store, sealing, clock, account, asCaller }, companions);
+    const isReplay = recordings?.mode === "replay";
+    await applyAll({ config, store, sealing, clock, account, isReplay, asCaller }, companions);
     await trials.readSources();
     const miss = recordings?.takeMiss() ?? null;
     const problems = await listUnread({ store, account }, companions);

@@ -95,10 +95,12 @@ const pages: readonly Page[] = [
 const elsewhere = [
   "deploy/README.md",
   "docs/companions-as-code.md",
+  "docs/evals.md",
   "docs/operators.md",
   "docs/releases.md",
   "docs/resuming.md",
   "examples/as-code/README.md",
+  "examples/evals/README.md",
   "examples/generated/README.md",
   "examples/inbox/README.md",
   "examples/platform/README.md",
