@@ -160,11 +160,14 @@ describe("a listener", () => {
     expect(right.types()).toEqual(["state", "end unavailable"]);
     for (let second = 0; second < 3; second++) await one.tick();
     expect(token.types()).toEqual(["state", "end visitor_unverified"]);
+    const tickTenTimes = async () => {
+      for (let second = 0; second < 10; second++) await one.tick();
+    };
     one.clock.advance(17 * 60_000);
-    await one.tick();
+    await tickTenTimes();
     expect(again.types()).toEqual(["state"]);
     one.clock.advance(60_000);
-    await one.tick();
+    await tickTenTimes();
     expect(again.types()).toEqual(["state", "end again"]);
     const last = await follow(one, conversations, "c");
     one.hub.endAll();
@@ -296,6 +299,21 @@ test("listeners that are cut at random, and come back, read every message once a
   for (let second = 0; second < 10; second++) for (const { tick } of hubs) await tick();
   read.push(...(follower?.texts() ?? []));
   expect(read).toEqual(said);
+});
+
+test("who follows an inbox looks again who is present every twenty seconds, also where no member does", async () => {
+  const one = openOne();
+  const events: InboxEvent[] = [];
+  const leave = one.hub.listenInbox(
+    { accountId, memberId: null, right: plainRight },
+    { take: (event) => void events.push(event) },
+  );
+  for (let second = 0; second < 19; second++) await one.tick();
+  expect(events).toEqual([]);
+  await one.tick();
+  await settle();
+  expect(events).toEqual([{ type: "presence" }]);
+  leave();
 });
 
 test("slots are counted by address and for the instance, and given back once", () => {
