@@ -53,7 +53,9 @@ describe("versions", () => {
     const owner = await openDashboard(server, {}, account);
     const sent = await owner.call("PATCH", path, { name: "Ada L.", enabled: false });
     expect(sent.status).toBe(200);
-    // Nothing changes, and no version is made.
+    // Nothing of a version changes, and none is made.
+    const [made] = (await api.call("GET", `${path}/tools`)).json.data;
+    await api.call("POST", `${path}/tools/${made?.id}/rotate-secret`);
     await owner.call("PATCH", path, { name: "Ada L." });
     const key = { type: "key", id: keyId, name: expect.any(String) };
     const { json } = await api.call("GET", `${path}/versions?limit=3`);
