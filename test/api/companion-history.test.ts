@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import { type ApiClient, type ApiResponse, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { openDashboard, openMemberDashboard } from "../support/dashboard.ts";
 import { indexText } from "../support/index-text.ts";
@@ -303,6 +303,26 @@ describe("a draft", () => {
         expect((await limited.call(method, path + rest, body)).status).toBeWithin(200, 205);
     }
   });
+});
+
+test("shows which set of files it comes from, and what of it they name", async () => {
+  expect((await api.call("GET", `${path}/set`)).json).toEqual({ set: null, fields: [], applied_at: null } as never);
+  const { companionSets } = server.services.store;
+  const scope = { set: "shop", slugs: ["ada"], adoptIds: [id], isWholeSet: false };
+  const named = { fields: { system_prompt: "Be kind." }, tools: { find_order: {} }, sources: { hours: {} } };
+  const applied = { set: "shop", ...named, isPruned: false, appliedAt: 0 };
+  const update = { id, auditId: crypto.randomUUID(), patch: { slug: "ada" }, applied };
+  const writes = { creates: [], updates: [update], deletes: [], idempotent: null, result: null };
+  await companionSets.apply(account.id, scope, () => writes, testContext());
+  expect((await api.call("GET", `${path}/set`)).json).toEqual({
+    ...{
+      set: "shop",
+      fields: ["system_prompt", "tools.find_order", "sources.hours"],
+      applied_at: "1970-01-01T00:00:00.000Z",
+    },
+  } as never);
+  // Neither a set nor a slug makes a version.
+  expect((await api.call("GET", `${path}/versions`)).json.data).toHaveLength(1);
 });
 
 describe("of several at the same time", () => {

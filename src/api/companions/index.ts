@@ -13,6 +13,7 @@ import { companionListQuery, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody } from "./model.ts";
 import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
+import { setRoute } from "./set-route.ts";
 import { testChatRoute } from "./test-chat-route.ts";
 import { versionRoutes } from "./version-routes.ts";
 
@@ -146,5 +147,6 @@ export const companionRoutes: readonly Route[] = [
   testChatRoute,
   ...versionRoutes,
   ...draftRoutes,
+  setRoute,
   ...embedTokenRoutes,
 ];
