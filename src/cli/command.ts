@@ -41,6 +41,8 @@ export interface Action {
    * still write where the schema is this program's.
    */
   data: DataUse | "none";
+  /** Whether with these arguments it does without the data after all: then the data directory is nothing to it. */
+  sparesData?(args: Arguments): boolean;
   /**
    * It opens files or ports that the command line names. Root keeps the rights for it until the store is open, or the
    * action settles; any other action is the owner of the data directory for good as soon as that is known.
@@ -57,6 +59,8 @@ export interface Action {
 export interface OptionSpec {
   /** An option without it is a switch. */
   value?: Value;
+  /** A letter: `f` for `-f`. */
+  short?: string;
   about: string;
   isRequired?: true;
   /** The option that makes it optional. */
@@ -73,6 +77,8 @@ export interface ActionResult {
   isFailure?: boolean;
   /** The same because of the configuration: exit code 2. */
   isMisuse?: boolean;
+  /** Where the command's help gives another one a meaning of its own. */
+  exitCode?: number;
 }
 
 export interface ActionInput {

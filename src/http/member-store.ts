@@ -102,6 +102,10 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
         const found = isOwn(id) ? await store.companions.find(accountId, id) : null;
         return found && show(found);
       },
+      async findBySlug(accountId, slug) {
+        const found = await store.companions.findBySlug(accountId, slug);
+        return found !== null && isOwn(found.id) ? show(found) : null;
+      },
       async list(accountId, query, page) {
         const read = (part: PageRequest) => store.companions.list(accountId, query, part);
         const isByUpdate = query.updatedSinceMs != null;
@@ -136,7 +140,7 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
         return await filterPage(read, { page, isByUpdate: true }, ({ companionId }) => isOwn(companionId));
       },
       async deleteContact(accountId, conversationId, context) {
-        const found = await store.feedback.findContact(conversationId);
+        const found = await store.feedback.findContact(accountId, conversationId);
         return (
           found !== null &&
           isOwn(found.companionId) &&
