@@ -21,6 +21,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/budgets.test.ts": { contracts: ["spending"], reason: "two instances count together" },
   "test/api/chat.test.ts": { contracts: ["exchanges"] },
   "test/api/companions-batch.test.ts": { contracts: ["companion-batches"] },
+  "test/api/apply.test.ts": { contracts: ["companion-sets"] },
   "test/api/companions-list.test.ts": { contracts: ["companions", "metadata"] },
   "test/api/conversations.test.ts": { contracts: ["conversations"] },
   "test/api/embed-tokens.test.ts": { contracts: ["embed-tokens"] },
