@@ -28,6 +28,7 @@ export const guideFiles: readonly GuideFile[] = [
     "live",
     "tools",
     "tools-safety",
+    "versions",
     "identity",
     "sdk",
     "mobile",

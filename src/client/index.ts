@@ -10,6 +10,7 @@ import { knowledgeCalls, sourceCalls, unansweredCalls } from "./resources/knowle
 import { insightCalls, leadCalls } from "./resources/leads.ts";
 import { toolCalls } from "./resources/tools.ts";
 import { auditCalls, usageCalls } from "./resources/usage.ts";
+import { draftCalls, versionCalls } from "./resources/versions.ts";
 import { webhookCalls } from "./resources/webhooks.ts";
 import { type CallOptions, createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
@@ -22,7 +23,7 @@ export type { InboxEvent, InboxQuery, LiveEvent, LiveQuery } from "./events.ts";
 export type * from "./generated/wire.ts";
 export type { PartialCompanion, UpdateOptions } from "./resources/companions.ts";
 export type { SourceFile } from "./resources/knowledge.ts";
-export type { CallOptions, ChangeOptions, CreateOptions } from "./transport.ts";
+export type { CallOptions, ChangeOptions, CreateOptions, NoteOptions } from "./transport.ts";
 
 export type CompaniondOptions = TransportOptions;
 
@@ -41,6 +42,8 @@ export class Companiond {
   readonly knowledge: ReturnType<typeof knowledgeCalls>;
   readonly unanswered: ReturnType<typeof unansweredCalls>;
   readonly tools: ReturnType<typeof toolCalls>;
+  readonly versions: ReturnType<typeof versionCalls>;
+  readonly drafts: ReturnType<typeof draftCalls>;
   readonly keys: ReturnType<typeof keyCalls>;
   readonly visitorKeys: ReturnType<typeof visitorKeyCalls>;
   readonly usage: ReturnType<typeof usageCalls>;
@@ -61,6 +64,8 @@ export class Companiond {
     this.knowledge = knowledgeCalls(transport);
     this.unanswered = unansweredCalls(transport);
     this.tools = toolCalls(transport);
+    this.versions = versionCalls(transport);
+    this.drafts = draftCalls(transport);
     this.keys = keyCalls(transport);
     this.visitorKeys = visitorKeyCalls(transport);
     this.usage = usageCalls(transport);

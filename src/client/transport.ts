@@ -40,14 +40,24 @@ export function creationHeaders({ idempotencyKey }: CreateOptions): Record<strin
   return idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey };
 }
 
+export interface NoteOptions {
+  /** Why, for the companion's versions: at most 500 characters. */
+  note?: string | undefined;
+}
+
+export function noteHeaders({ note }: NoteOptions): Record<string, string> {
+  return note === undefined ? {} : { "x-change-note": encodeURIComponent(note) };
+}
+
 export interface ChangeOptions extends CallOptions {
   /** An `ETag`: the change is made only to that version; otherwise it is `precondition_failed`. */
   ifMatch?: string | undefined;
 }
 
 /** What a change of one version is sent with: the second time, it would no longer be that version. */
-export function condition({ ifMatch }: ChangeOptions): Pick<ApiCall, "headers" | "isOnce"> {
-  return ifMatch === undefined ? {} : { headers: { "if-match": ifMatch }, isOnce: true };
+export function condition({ ifMatch, ...noted }: ChangeOptions & NoteOptions): Pick<ApiCall, "headers" | "isOnce"> {
+  const headers = noteHeaders(noted);
+  return ifMatch === undefined ? { headers } : { headers: { "if-match": ifMatch, ...headers }, isOnce: true };
 }
 
 type QueryValue =

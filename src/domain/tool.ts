@@ -108,9 +108,17 @@ export interface AskedCall {
   readonly arguments: string;
 }
 
+/**
+ * What became of a call: `refused` ones, of unknown tools or with faulty arguments, are not sent; `unanswered` ones are not
+ * among the results that a trial gives.
+ */
+export type CallOutcome = "done" | "failed" | "refused" | "unanswered";
+
 /** A call and what the model is shown of it. */
 export interface AnsweredCall extends AskedCall {
   readonly result: string;
+  /** Left out where it was decided on in an earlier request. */
+  readonly outcome?: CallOutcome;
 }
 
 /** An answer of a model with calls, earlier in the same turn, and what they came to. */

@@ -1,6 +1,6 @@
 /** Usage: what is counted per UTC day, companion, key, recorded metadata, model and provider. */
 import { toUtcDay } from "../lib/clock.ts";
-import type { Cost } from "./money.ts";
+import { type Cost, noCost } from "./money.ts";
 
 export interface TokenUsage {
   inputTokens: number;
@@ -49,6 +49,29 @@ export interface ChargedCall {
   readonly callBytes?: number;
   /** The bound that was sent, with the room for thinking; the request's own unless given. */
   readonly sentOutputTokens?: number;
+}
+
+/** What several calls came to together. */
+export interface CallTotals {
+  readonly usage: TokenUsage;
+  /** Null while one of them is of a model without a price. */
+  readonly cost: Cost | null;
+}
+
+export const noCalls: CallTotals = { usage: { ...noTokens, estimated: false }, cost: noCost };
+
+export function addCalls({ usage: a, cost }: CallTotals, { usage: b, cost: more }: CallTotals): CallTotals {
+  return {
+    usage: {
+      inputTokens: a.inputTokens + b.inputTokens,
+      outputTokens: a.outputTokens + b.outputTokens,
+      cachedTokens: a.cachedTokens + b.cachedTokens,
+      cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+      reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+      estimated: a.estimated || b.estimated,
+    },
+    cost: cost && more && { micros: cost.micros + more.micros, picos: cost.picos + more.picos },
+  };
 }
 
 export interface UsageCounts extends CountedTokens {

@@ -30,8 +30,8 @@ export type ApiHeader =
   | "Cache-Control"
   | "Access-Control-Allow-Origin";
 
-/** Of a conditional request. */
-export type ConditionHeader = "If-Match" | "If-None-Match";
+/** Of a conditional request, or of a change that makes a version of a companion. */
+export type RequestHeader = "If-Match" | "If-None-Match" | "X-Change-Note";
 
 export interface ApiResponse {
   description: string;
@@ -45,6 +45,7 @@ export const apiTags = {
   Embed: "For visitors' browsers: opened by a companion's embed token in the path.",
   "Embed and people": "For visitors' browsers: people who step in, and what visitors leave for them and rate.",
   Companions: "What visitors talk to, and the tokens that open it.",
+  Versions: "What companions were, and what drafts make of them.",
   "Relayed chat": "For platforms whose servers stand between visitors and companiond.",
   "Relayed people": "The same for platforms whose servers stand between.",
   OpenAI: "For clients that speak OpenAI's chat completions: a companion is a model.",
@@ -77,7 +78,7 @@ export interface RouteDocument<ParamName extends string = string> {
   /** For parameters that the handler reads itself. */
   query?: Readonly<Record<string, TSchema>>;
   /** Headers of the request that the handler reads itself. */
-  headers?: readonly ConditionHeader[];
+  headers?: readonly RequestHeader[];
   /** What the server sends from then on to the URL in the body's `url`. */
   sends?: { name: string; summary: string; description: string; body: TSchema };
   /** Successful responses, by status. */

@@ -29,6 +29,9 @@ const ofCompanion: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } 
   unanswered: ["list", "find", "dismiss", "answer"],
 };
 
+/** All methods take the companion's id behind the account's, and show what responders do not see. */
+const ofOwners: readonly Noun[] = ["drafts", "embedTokens", "versions"];
+
 /** Methods that take ids of what was found before. */
 const ofFound: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } = {
   companions: ["getChangeMark"],
@@ -60,7 +63,7 @@ function viewOf(store: Store, member: Member): Store {
     const isListed = (list: typeof ofCompanion) =>
       (list[noun] as readonly string[] | undefined)?.includes(name) ?? false;
     if (open.includes(noun) || isListed(ofFound)) return method.bind(whole);
-    if (isListed(ofCompanion) || (noun === "embedTokens" && member.role !== "responder")) {
+    if (isListed(ofCompanion) || (ofOwners.includes(noun) && member.role !== "responder")) {
       return async (accountId, companionId, ...rest) => {
         if (!reaches(member, companionId)) throw missing("companion");
         return await method.call(whole, accountId, companionId, ...rest);

@@ -71,17 +71,27 @@ export const updatedPageQuery: QueryPart<UpdatedPage> = {
   },
 };
 
+/** The parameters of a list whose items have numbers. */
+export const numberedPageQuery: QueryPart<Omit<PageRequest, "afterId"> & { afterNumber: number | null }> = {
+  parameters: pageParameters,
+  read: (query) => ({ ...readBounds(query), afterNumber: query.value("cursor", decodeNumber, wrongCursor) }),
+};
+
+const wrongCursor = "This is not a cursor of this list: use next_cursor unchanged.";
+
 function readPage(query: QueryReader, isByUpdate: boolean): PageRequest {
-  const limit = query.count("limit", maxLimit);
-  const wrongCursor = "This is not a cursor of this list: use next_cursor unchanged.";
   const cursor = query.value("cursor", (text) => decodeCursor(text, isByUpdate), wrongCursor);
-  const order = query.value("order", parseOrder, "Must be asc or desc.");
   return {
-    limit: limit ?? defaultLimit,
+    ...readBounds(query),
     afterId: cursor?.id ?? null,
     ...(cursor?.updatedAt == null ? {} : { afterUpdatedAt: cursor.updatedAt }),
-    ...(order === "asc" ? { order } : {}),
   };
+}
+
+function readBounds(query: QueryReader): Pick<PageRequest, "limit" | "order"> {
+  const limit = query.count("limit", maxLimit) ?? defaultLimit;
+  const order = query.value("order", parseOrder, "Must be asc or desc.");
+  return order === "asc" ? { limit, order } : { limit };
 }
 
 function parseOrder(text: string): ListOrder | undefined {
@@ -198,4 +208,9 @@ function decodeCursor(text: string, isByUpdate: boolean): Cursor | undefined {
   const cursor = { id, updatedAt: time === null ? null : Number(time) };
   // Encode it again and compare, because decoding skips anything that is not base64url.
   return encodeCursor(cursor) === text ? cursor : undefined;
+}
+
+function decodeNumber(text: string): number | undefined {
+  const id = Buffer.from(text, "base64url").toString("utf8");
+  return /^[1-9]\d{0,8}$/.test(id) && encodeCursor({ id }) === text ? Number(id) : undefined;
 }

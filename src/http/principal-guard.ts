@@ -9,6 +9,7 @@ import { actingMember } from "../domain/member.ts";
 import { lacksTotp } from "../domain/second-factor.ts";
 import { sha256 } from "../lib/sha256.ts";
 import type { Access, EmbedAccess } from "./api-description.ts";
+import { readChangeNote } from "./change-note.ts";
 import { clientOf } from "./client.ts";
 import type { HeaderBag } from "./problem.ts";
 import { policyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
@@ -115,6 +116,11 @@ export function writeContext(
     nowMs: services.clock.nowMs(),
     auditId: services.ids.uuid(),
     holdings: services.settings.holdings,
+    change: {
+      via: principal.keyId === null ? "dashboard" : "api",
+      note: readChangeNote(request),
+      actorName: principal.keyId === null ? principal.account.email : null,
+    },
     // The dashboard changes little.
     ...(principal.keyId === null ? {} : { hasWebhooks: principal.hasWebhooks }),
   };

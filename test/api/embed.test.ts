@@ -198,7 +198,7 @@ describe("allowed origins", () => {
     expect(preflight.headers.get("access-control-max-age")).toBe("86400");
     expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, POST, PUT, PATCH, DELETE");
     expect(preflight.headers.get("access-control-allow-headers")).toBe(
-      "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Visitor-Token, X-Challenge",
+      "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Visitor-Token, X-Challenge, X-Change-Note",
     );
     expect(preflight.headers.get("ratelimit")).toBeNull();
     const response = await getConfig(embedToken, { origin: "https://shop.example" });

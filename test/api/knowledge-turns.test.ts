@@ -130,8 +130,22 @@ describe("a companion with knowledge", () => {
     const footer = "At nine[1].\n\n[1] Opening hours: https://shop.example/hours";
     const relayed = await call(`/api/companions/${id}/chat`, { message: "When do you open?", events: true });
     expect(readEvents(await relayed.text())).toHaveLength(1);
-    const trial = await call(`/api/companions/${id}/test-chat`, { message: "Do you sell giraffes?" });
-    expect(await trial.text()).toContain("[DONE]");
+    const trial = await call(`/api/companions/${id}/test-chat`, { message: "Do you sell giraffes?", trace: true });
+    const traceOf = async (response: Response) =>
+      JSON.parse(/\n: trace (.*)\n/.exec(await response.text())?.[1] ?? "{}");
+    const [first, second] = [
+      { n: 1, title: hours.title, url: hours.url, page: null, cited: true },
+      { n: 2, title: hours.title, url: hours.url, page: 2, cited: false },
+    ];
+    expect(await traceOf(trial)).toMatchObject({ no_answer: false, sources: [first, second] });
+    const grounded = await createKnowing({ answerMode: "grounded", citations: "none" });
+    const ask = async (message: string) =>
+      await traceOf(await call(`/api/companions/${grounded.id}/test-chat`, { message, trace: true }));
+    expect(await ask("When do you open?")).toMatchObject({ no_answer: false, sources: [first, second] });
+    expect(await ask("Do you sell giraffes?")).toMatchObject({ no_answer: true, sources: [], cost_micros: 0 });
+    say("[1]");
+    expect(await ask("When do you open?")).toMatchObject({ no_answer: true, sources: [first, second] });
+    say("At nine[1][5].");
     const messages = [
       { role: "user", content: "Hello" },
       { role: "assistant", content: "Hello!" },

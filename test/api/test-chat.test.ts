@@ -177,6 +177,14 @@ describe("refuses, and names,", () => {
     [{ message: "x", history: [turn, { role: "user" }] }, ["history.1.text"]],
     [{ message: "x", history: Array.from({ length: 201 }, () => turn) }, ["history"]],
     [{ message: "", history: [5], visitor_id: 1 }, ["history.0", "message", "visitor_id"]],
+    [
+      { message: "x", draft: true, version: 1, model: "else", tool_results: { a: "\0" } },
+      ["model", "tool_results", "version"],
+    ],
+    [
+      { message: "x", draft: 1, version: 0, tool_results: [], visitor: { sub: "." } },
+      ["draft", "tool_results", "version", "visitor.sub"],
+    ],
   ];
   test.each(bad)("%j", async (body, params) => {
     expectInvalid(await chat(body), params);
@@ -206,6 +214,7 @@ test("reports on request what was sent, counted and how long it took, in a comme
     output_tokens: 7,
     reasoning_tokens: 0,
     tokens_estimated: false,
+    ...{ tool_calls: [], sources: [], no_answer: false, cost_micros: null, companion_version: 1 },
   });
   expect(total_ms).toBeGreaterThanOrEqual(first_text_ms);
   expect((await chat({ message: "Hi" })).text).not.toContain("trace");

@@ -104,6 +104,8 @@ const objectNames = `
   ContactRequest KeyContactRequest ConversationContact Lead LeadList Insights
   Rating RatingRequest KeyRatingRequest ResolvedRequest KeyResolvedRequest
   Apply AppliedCompanion AppliedSource AppliedTool ApplyResult PlanItem
+  CompanionVersion CompanionVersionList WholeCompanionVersion VersionDiff RestoredCompanion CompanionDraft DraftPublication
+  CompanionSetFacts
 `;
 
 test("keeps the names of its objects", () => {

@@ -83,6 +83,92 @@ test("OpenAI's clients and the owner's test chat get what tools say, and nothing
   expect(json.data).toEqual([]);
 });
 
+test("a trial's calls are answered by what it gives: nothing is called or confirmed, and its message is none of the day's", async () => {
+  const prices = JSON.stringify({ "test-model": { input: 1, output: 1 }, other: { input: 2, output: 2 } });
+  const environment = { COMPANIOND_MODELS: "test-model,other", COMPANIOND_PRICES: prices, COMPANIOND_DAILY_FREE: "1" };
+  await using world = await openToolWorld({ environment }, { systemPrompt: "{{visitor.name}} asks." });
+  const { companion, calls, server } = world;
+  for (const name of ["one", "ordered", "plain", "unknown"]) await world.addTool({ name, confirm: name === "one" });
+  await world.addTool({ name: "orders", requiresVisitor: true });
+  const { api } = await openOwner(world);
+  const names = ["one", "ordered", "ordered", "ordered", "plain", "unknown", "orders", "nothing"];
+  const body = {
+    message: names.map((name) => `[[call:${name} {}]]`).join(""),
+    ...{ trace: true, model: "other", visitor: { sub: "user-42", name: "Grace" } },
+    tool_results: {
+      one: { result: { state: "sent" } },
+      ordered: [{ result: "first" }, { error: "It is closed." }],
+      plain: [{ result: 1, more: 2 }],
+      orders: [],
+    },
+  };
+  const path = `/api/companions/${companion.id}/test-chat`;
+  const [, told = ""] = /: trace (.*)\n/.exec((await api.call("POST", path, body)).text) ?? [];
+  const trace = JSON.parse(told);
+  expect(
+    trace.tool_calls.map((call: Record<string, unknown>) => [call["tool"], call["state"], call["result"]]),
+  ).toEqual([
+    ["one", "done", '{"state":"sent"}'],
+    ["ordered", "done", "first"],
+    ["ordered", "failed", "It is closed."],
+    ["ordered", "unanswered", "The tool could not be called."],
+    ["plain", "done", '[{"result":1,"more":2}]'],
+    ["unknown", "unanswered", "The tool could not be called."],
+    ["orders", "done", "[]"],
+    ["nothing", "refused", "There is no tool with that name."],
+  ]);
+  expect(calls).toEqual([]);
+  // By the mock's count, 11 and 7 for each of two answers.
+  const counted = { input_tokens: 22, output_tokens: 14, cost_micros: 72 };
+  expect(trace).toMatchObject({ model: "other", ...counted });
+  expect(trace.messages[0]).toEqual({ role: "system", text: "Grace asks." });
+  const { json } = await api.call("GET", "/api/usage?group_by=companion");
+  expect(json.data).toMatchObject([{ companion_id: companion.id, messages: 0, ...counted }]);
+  expect(await server.services.store.turns.countDay(companion.id, day())).toBe(0);
+  // Without results they are called, as long as the day has messages.
+  expect((await api.call("POST", path, { message: "[[call:plain {}]]" })).text).toContain("[DONE]");
+  expect(calls).toHaveLength(1);
+  expect((await api.call("POST", path, { message: "Hi" })).status).toBe(429);
+  expect((await api.call("POST", path, { ...body, message: "Hi" })).text).toContain("[DONE]");
+});
+
+test("a version is tried with the tools that it had: those that are gone, with given results alone", async () => {
+  await using world = await openToolWorld();
+  const { companion, calls } = world;
+  const { id: gone } = await world.addTool({ name: "gone" });
+  const { id: kept } = await world.addTool({ name: "kept", confirm: false });
+  const { api } = await openOwner(world);
+  const path = `/api/companions/${companion.id}`;
+  // Version 4: its only tool asks the visitor, and is offered to nobody here.
+  await api.call("PATCH", `${path}/tools/${kept}`, { confirm: true });
+  await api.call("DELETE", `${path}/tools/${gone}`);
+  const message = "[[call:kept {}]][[call:gone {}]]";
+  const ask = async (fields: object) => {
+    const { text } = await api.call("POST", `${path}/test-chat`, { message, trace: true, ...fields });
+    const { companion_version, tool_calls } = JSON.parse(/: trace (.*)\n/.exec(text)?.[1] ?? "{}");
+    return [companion_version, tool_calls.map(({ tool, state }: Record<string, string>) => [tool, state])];
+  };
+  expect(await ask({})).toEqual([5, []]);
+  expect(await ask({ version: 3 })).toEqual([
+    3,
+    [
+      ["kept", "done"],
+      ["gone", "refused"],
+    ],
+  ]);
+  expect(calls.map(({ data }) => data.tool)).toEqual(["kept"]);
+  const results = { kept: 1, gone: 2 };
+  expect(await ask({ version: 3, tool_results: results })).toEqual([
+    3,
+    [
+      ["kept", "done"],
+      ["gone", "done"],
+    ],
+  ]);
+  expect(await ask({ version: 1, tool_results: results })).toEqual([1, []]);
+  expect(calls).toHaveLength(1);
+});
+
 test("an MCP server's tools are offered under its prefix, and called by their own names", async () => {
   await using world = await openToolWorld();
   const executed: string[] = [];

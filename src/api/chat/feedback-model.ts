@@ -3,8 +3,8 @@ import { type Static, type TProperties, Type as t } from "@sinclair/typebox";
 import { normalizeEmail } from "../../domain/email.ts";
 import { maxComment, ratingReasons } from "../../domain/feedback.ts";
 import { nullishUuid } from "../../http/schemas/chat-message.ts";
-import { compileChecker, Nullable, Nullish, OneOf, Text, uuidPattern } from "../../http/schemas/schema.ts";
-import { checkWith, describeVisitor, listVisitorFaults } from "./model.ts";
+import { checkWith, compileChecker, Nullable, Nullish, OneOf, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { describeVisitor, listVisitorFaults } from "../../http/schemas/visitor.ts";
 
 /** One address that stands in a header as it is. */
 const plainAddress = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+\.[^\s@<>,;:"()[\]\\]+$/;
@@ -51,7 +51,7 @@ function makeCheckers<Properties extends TProperties>(describe: () => Properties
   const relayed = compileChecker(() =>
     t.Object({ ...describe(), ...describeVisitor() }, { $id: `Key${name}`, description }),
   );
-  return { own, relayed, checkRelayed: (sent: unknown) => checkWith(relayed, sent, listVisitorFaults(sent as null)) };
+  return { own, relayed, checkRelayed: (sent: unknown) => checkWith(relayed, sent, listVisitorFaults(sent)) };
 }
 
 export const contactRequests = makeCheckers(describeContact, "ContactRequest");

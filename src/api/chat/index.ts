@@ -16,10 +16,11 @@ import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../htt
 import type { ResponseHead } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
+import { checkWith } from "../../http/schemas/schema.ts";
 import { EventStream } from "../../http/sse.ts";
 import { addHeaders, respondWithTurn } from "../../http/stream-response.ts";
 import { confirmationRoutes } from "./confirmation-routes.ts";
-import { type ChatRequest, chatRequest, checkWith, listNamingFaults } from "./model.ts";
+import { type ChatRequest, chatRequest, listNamingFaults } from "./model.ts";
 import { answerMessage } from "./reply-responses.ts";
 import { replyRoutes } from "./reply-routes.ts";
 import type { Sending } from "./sending.ts";

@@ -13,18 +13,12 @@ import type { ResponseHead } from "../../http/json-response.ts";
 import { textQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
+import { toClaims } from "../../http/schemas/visitor.ts";
 import { addHeaders } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
 import { describeCall, readCallId, streamDecision } from "./confirmation-routes.ts";
 import { nameSession, streamReply } from "./index.ts";
-import {
-  checkKeyDecision,
-  checkKeyMessage,
-  type KeyChatRequest,
-  keyChatRequest,
-  keyDecisionRequest,
-  toClaims,
-} from "./model.ts";
+import { checkKeyDecision, checkKeyMessage, type KeyChatRequest, keyChatRequest, keyDecisionRequest } from "./model.ts";
 import { cancelReply, followReply, noSuchReply } from "./reply-responses.ts";
 import { describeConversation, describeEvents, describeMessage, describeOffset, readCall } from "./reply-routes.ts";
 

@@ -1,10 +1,9 @@
 /** What a visitor's widget sends, and a platform for its visitors. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
-import { type FieldError, invalidFields } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
-import { areAttributes, isSub, maxSubLength, type VisitorClaims } from "../../domain/visitor.ts";
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { FieldError } from "../../domain/errors.ts";
 import { messageText, nullishUuid } from "../../http/schemas/chat-message.ts";
-import { AnyObject, type Checker, compileChecker, Nullish, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { checkWith, compileChecker, Nullish, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { describeVisitor, listVisitorFaults } from "../../http/schemas/visitor.ts";
 
 export const chatRequest = compileChecker(() =>
   t.Object(
@@ -95,27 +94,6 @@ export const keyLiveReport = compileChecker(() =>
   ),
 );
 
-export const describeVisitor = () => ({
-  visitor: Nullish(
-    t.Object(
-      {
-        sub: Text({
-          accepts: isSub,
-          problem: `Must be 1 to ${maxSubLength} characters of well-formed text without NUL, and neither . nor ..`,
-          description: `The platform's own name for the visitor: 1 to ${maxSubLength} characters.`,
-          examples: ["user-42"],
-        }),
-        name: Nullish(Text({ maxLength: 1000, examples: ["Grace"] })),
-        email: Nullish(Text({ maxLength: 1000, examples: ["grace@example.com"] })),
-        attributes: Nullish(attributesObject()),
-      },
-      {
-        description: "Who the visitor is. The key vouches for it: it counts as verified, and `visitor_id` is ignored.",
-      },
-    ),
-  ),
-});
-
 /** What a platform sends for one of its visitors. */
 export const keyChatRequest = compileChecker(() =>
   t.Object(
@@ -127,13 +105,6 @@ export const keyChatRequest = compileChecker(() =>
   ),
 );
 export type KeyChatRequest = Static<typeof keyChatRequest.schema>;
-
-function attributesObject() {
-  return AnyObject({
-    description: "What else is known of the visitor: at most 2 KiB of UTF-8 JSON.",
-    examples: [{ plan: "pro" }],
-  });
-}
 
 /** Asks for a person. */
 const describeAsk = () => ({
@@ -156,51 +127,25 @@ export const keyPersonRequest = compileChecker(() =>
   ),
 );
 
-/** Null if it names nobody. */
-export function toClaims({ visitor }: Pick<KeyChatRequest, "visitor">): VisitorClaims | null {
-  if (visitor == null) return null;
-  const { sub, name = null, email = null, attributes } = visitor;
-  return { sub, name, email, attributes: attributes ?? {} };
-}
-
 /** Throws `invalid_request` with all that is at fault. */
 export function checkKeyMessage(sent: unknown): KeyChatRequest {
   const body = sent as Partial<KeyChatRequest> | null;
-  return checkWith(keyChatRequest, sent, [...listNamingFaults(body), ...listVisitorFaults(body)]);
+  return checkWith(keyChatRequest, sent, [...listNamingFaults(body), ...listVisitorFaults(sent)]);
 }
 
 /** Throws `invalid_request` with all that is at fault. */
 export function checkKeyLiveReport(sent: unknown): Static<typeof keyLiveReport.schema> {
-  return checkWith(keyLiveReport, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
+  return checkWith(keyLiveReport, sent, listVisitorFaults(sent));
 }
 
 /** Throws `invalid_request` with all that is at fault. */
 export function checkKeyDecision(sent: unknown): Static<typeof keyDecisionRequest.schema> {
-  return checkWith(keyDecisionRequest, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
+  return checkWith(keyDecisionRequest, sent, listVisitorFaults(sent));
 }
 
 /** Throws `invalid_request` with all that is at fault. */
 export function checkKeyPerson(sent: unknown): Static<typeof keyPersonRequest.schema> {
-  return checkWith(keyPersonRequest, sent, listVisitorFaults(sent as Partial<KeyChatRequest> | null));
-}
-
-/** The same with faults that the schema does not show, in place of what it says of these fields. */
-export function checkWith<Schema extends TSchema>(
-  checker: Checker<Schema>,
-  sent: unknown,
-  faults: readonly FieldError[],
-): Static<Schema> {
-  if (faults.length === 0) return checker.check(sent);
-  const others = checker.listErrors(sent).filter(({ param }) => faults.every((fault) => fault.param !== param));
-  throw invalidFields([...others, ...faults]);
-}
-
-/** What the schema does not say of attributes; the rest of them may not have been checked. */
-export function listVisitorFaults(body: Partial<KeyChatRequest> | null): FieldError[] {
-  const attributes: unknown = body?.visitor?.attributes ?? {};
-  if (typeof attributes !== "object" || attributes === null || areAttributes(attributes as JsonObject)) return [];
-  const detail = "Must be at most 2 KiB of JSON, not too deep, with well-formed texts without NUL characters.";
-  return [{ param: "visitor.attributes", detail }];
+  return checkWith(keyPersonRequest, sent, listVisitorFaults(sent));
 }
 
 /** What a named message lacks; the rest of it may not have been checked. */

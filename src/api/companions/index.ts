@@ -1,28 +1,22 @@
-/** `/api/companions`: companions, and the owner's trial chat. */
+/** `/api/companions`: companions. */
 import type { PageRequest } from "../../contracts/store/store.ts";
-import { Turn } from "../../core/turns/turn.ts";
-import { nobody } from "../../core/turns/turn-start.ts";
-import { UnkeptTurns } from "../../core/turns/unkept-turns.ts";
-import { explainFailure, toExplainedError } from "../../domain/reply-failure.ts";
-import { instructFor } from "../../domain/visitor-prompt.ts";
-import { eventStream, jsonResponse } from "../../http/api-description.ts";
-import { rightToTry } from "../../http/caller-right.ts";
-import { readSlot } from "../../http/idempotency.ts";
-import { isMergePatch, jsonBody, uncheckedBody } from "../../http/json-body.ts";
+import { jsonResponse } from "../../http/api-description.ts";
+import { isMergePatch, uncheckedBody } from "../../http/json-body.ts";
 import { collectList } from "../../http/paging.ts";
 import { addTag, readCheck, respondVersioned } from "../../http/preconditions.ts";
-import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { EventStream } from "../../http/sse.ts";
-import { respondWithTurn } from "../../http/stream-response.ts";
 import { applyRoute } from "./apply/index.ts";
 import { batchRoute } from "./batch-route.ts";
+import { draftRoutes } from "./draft-routes.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, matchesText, toListedCompanion } from "./list-query.ts";
-import { companionPatchBody, newCompanionBody, testChatBody, toHistory, toWireTrace } from "./model.ts";
+import { companionPatchBody, newCompanionBody } from "./model.ts";
 import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
+import { setRoute } from "./set-route.ts";
+import { testChatRoute } from "./test-chat-route.ts";
+import { versionRoutes } from "./version-routes.ts";
 
 export const companionRoutes: readonly Route[] = [
   route({
@@ -120,7 +114,7 @@ export const companionRoutes: readonly Route[] = [
         "Top-level fields are merged, all or none. `metadata` is replaced as a whole, but merged too where the body is a JSON " +
         "Merge Patch (RFC 7396). Read-only fields that are sent back are ignored. A change that makes the companion no larger " +
         "is always possible, also above the account's limit.",
-      headers: ["If-Match"],
+      headers: ["If-Match", "X-Change-Note"],
       bodyExample: { name: "Grace", greeting: null, metadata: { plan: "basic" } },
       responses: {
         200: jsonResponse("The companion as it is now.", CompanionObject, "ETag"),
@@ -156,54 +150,9 @@ export const companionRoutes: readonly Route[] = [
     handle: ({ services, principal, request, params, writeContext }) =>
       deleteCompanion(services, principal, params.id, writeContext(), () => readCheck(request, toWireCompanion)),
   }),
-  route({
-    id: "testChat",
-    method: "POST",
-    path: "/api/companions/{id}/test-chat",
-    tag: "Companions",
-    summary: "Try a companion as its owner",
-    access: "companions:write",
-    body: jsonBody(testChatBody),
-    document: () => ({
-      description:
-        "The reply as a visitor would get it, without the embed routes' limits per minute. No conversation is stored. It " +
-        "counts in usage and uses one message of the companion's daily quota, refunded if the provider fails without having " +
-        "counted anything. The 502 has the reason in `kind`, and in its sentence what to change; if the stream has begun, " +
-        "a comment line `: failure {…}` has it before the end. If the key or session ends, the stream does within a second.",
-      responses: { 200: eventStream },
-      errors: ["quota_exceeded", "budget_exceeded", "upstream_error"],
-    }),
-    async handle({ services, principal, request, params, set, readBody }) {
-      // The key is checked as everywhere, but a stream is never replayed.
-      readSlot(request, principal);
-      // As for a visitor who is not known.
-      const companion = instructFor(await getCompanion(services, principal, params.id), null);
-      const body = await readBody();
-      const context = contextOf(request, services.ids);
-      const stream = new EventStream(request.signal, services.heartbeats);
-      const startedMs = performance.now();
-      const storage = new UnkeptTurns(services.store, companion, toHistory(body), (result) => {
-        if (body.trace !== true || !result.isCounted) return;
-        stream.comment(`trace ${JSON.stringify(toWireTrace(result, performance.now() - startedMs))}`);
-      });
-      const turn = new Turn(services, {
-        companion,
-        plan: principal.account.plan,
-        keyId: companion.createdByKeyId,
-        message: body.message,
-        requestId: context.requestId,
-        address: null,
-        right: rightToTry(services, principal, companion.id),
-        storage,
-        named: null,
-        visitor: null,
-        caller: nobody,
-        noteFailure: (kind) => stream.comment(`failure ${JSON.stringify(explainFailure(kind))}`),
-      });
-      return respondWithTurn(turn, stream, set, context).catch((error: unknown) => {
-        throw toExplainedError(error);
-      });
-    },
-  }),
+  testChatRoute,
+  ...versionRoutes,
+  ...draftRoutes,
+  setRoute,
   ...embedTokenRoutes,
 ];

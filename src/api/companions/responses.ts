@@ -22,30 +22,32 @@ type ShownFields<Settings extends Partial<Record<keyof WireSettings, TSchema>>> 
     : NonNullable<Settings[Name]>;
 };
 
-const makeCompanionFields = () => {
+/** What owners set, as it is shown. */
+export const makeSettingsFields = () => {
   const { name, settings } = companionFields();
   const unset: Record<string, unknown> = toWireSettings(newCompanionSettings(""));
   const shown = Object.fromEntries(
     Object.entries(settings).map(([wire, schema]) => [wire, unset[wire] === null ? Nullable(schema) : schema]),
   ) as ShownFields<typeof settings>;
-  return {
-    id,
-    slug: Nullable(t.String({ description: "What files call it; null for none.", examples: ["support"] })),
-    name,
-    ...shown,
-    embed_token: Nullable(
-      t.String({
-        description: "The oldest embed token that is still valid; null when all were revoked.",
-        examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
-      }),
-    ),
-    created_by_key_id: Nullable(
-      t.String({ description: "The API key that created it; null: the dashboard or the CLI." }),
-    ),
-    created_at: instant("When it was created."),
-    updated_at: instant("When it was last changed."),
-  };
+  return { name, ...shown };
 };
+
+const makeCompanionFields = () => ({
+  id,
+  slug: Nullable(t.String({ description: "What files call it; null for none.", examples: ["support"] })),
+  ...makeSettingsFields(),
+  embed_token: Nullable(
+    t.String({
+      description: "The oldest embed token that is still valid; null when all were revoked.",
+      examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
+    }),
+  ),
+  created_by_key_id: Nullable(
+    t.String({ description: "The API key that created it; null: the dashboard or the CLI." }),
+  ),
+  created_at: instant("When it was created."),
+  updated_at: instant("When it was last changed."),
+});
 
 export const CompanionObject = closedObject("Companion", makeCompanionFields);
 

@@ -8,6 +8,7 @@ import type { Principal } from "../../domain/account.ts";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { makeEmbedToken } from "../../domain/credentials.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
+import type { ChangeVia } from "../../domain/version.ts";
 import type { NewEmbedTokenBody } from "./model.ts";
 import { requirePrices } from "./priced-companions.ts";
 import {
@@ -18,7 +19,8 @@ import {
   type SettingRules,
 } from "./read-settings.ts";
 
-type CompanionServices = PricedServices & Pick<Services, "store" | "ids" | "people">;
+export type CompanionServices = PricedServices &
+  Pick<Services, "store" | "ids" | "people" | "sealing" | "outgoing" | "toolbox">;
 
 export function rulesOf(
   { settings, store }: Pick<CompanionServices, "settings" | "store">,
@@ -104,10 +106,18 @@ export async function updateCompanion(
   const change = isPlain ? patch : revise;
   const updated = await services.store.companions.update(principal.account.id, current.id, change, context);
   if (updated === null) throw missing("companion");
-  if (current.handoff !== null && updated.handoff === null) {
-    await services.people.releaseAll({ companionId: updated.id });
-  }
+  await releasePeople(services, current, updated);
   return updated;
+}
+
+/** What a change came through, where that is not what its caller is. */
+export function via(through: ChangeVia, context: WriteContext): WriteContext {
+  return { ...context, change: { note: null, actorName: null, ...context.change, via: through } };
+}
+
+/** Once people may no longer step in, they have no conversation of the companion. */
+export async function releasePeople({ people }: CompanionServices, before: Companion, after: Companion): Promise<void> {
+  if (before.handoff !== null && after.handoff === null) await people.releaseAll({ companionId: after.id });
 }
 
 /** `makeCheck` is called once there is such a companion, and may throw. */

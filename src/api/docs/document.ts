@@ -8,7 +8,7 @@ import { OpenAiErrorObject, ProblemObject } from "../../http/schemas/problem.ts"
 import { type DescribedRoute, describeRoute } from "./described-route.ts";
 import { asksVisitor, describeErrors, type Reference } from "./error-responses.ts";
 import { guideText } from "./guide.ts";
-import { challengeHeader, conditionHeaders, listHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
+import { challengeHeader, listHeaders, requestHeaders, sharedHeaders, visitorTokenHeader } from "./headers.ts";
 import { exampleOf, type JsonSchema, SchemaCollector } from "./schema-text.ts";
 import { accessSentence, requiredScope, securityOf, securitySchemes } from "./security.ts";
 
@@ -198,7 +198,7 @@ function listParameters(builder: Builder, operation: DescribedRoute): OpenApiPar
     Object.assign(parameters.at(-1) ?? {}, { style: "deepObject", explode: true });
   }
   if (asksVisitor(operation)) add("header", "X-Visitor-Token", visitorTokenHeader);
-  for (const name of operation.headers ?? []) add("header", name, conditionHeaders[name]);
+  for (const name of operation.headers ?? []) add("header", name, requestHeaders[name]);
   if (operation.asksWork) add("header", "X-Challenge", challengeHeader);
   if (operation.isIdempotent) {
     add("header", "Idempotency-Key", {

@@ -1,5 +1,7 @@
 /** Response headers in the API document. */
-import type { Access, ConditionHeader } from "../../http/api-description.ts";
+
+import { maxChangeNoteLength } from "../../domain/version.ts";
+import type { Access, RequestHeader } from "../../http/api-description.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 const text = (description: string, example: string): JsonSchema => ({
@@ -45,8 +47,8 @@ export const visitorTokenHeader: JsonSchema = {
     "unless the companion's `visitor_auth` is `optional` or `required`.",
 };
 
-/** Of conditional requests. */
-export const conditionHeaders: Record<ConditionHeader, JsonSchema> = {
+/** Of conditional requests, and of changes. */
+export const requestHeaders: Record<RequestHeader, JsonSchema> = {
   "If-Match": {
     type: "string",
     examples: ['"kq8VQe3cG0Wb1xS5pQnE7w"'],
@@ -57,6 +59,12 @@ export const conditionHeaders: Record<ConditionHeader, JsonSchema> = {
     type: "string",
     examples: ['"kq8VQe3cG0Wb1xS5pQnE7w"'],
     description: "The `ETag` of the version that the client has: while it is the current one, the answer is 304.",
+  },
+  "X-Change-Note": {
+    type: "string",
+    maxLength: 6000,
+    examples: ["Opening%20hours%20of%20the%20new%20shop"],
+    description: `Why, for the companion's versions: at most ${maxChangeNoteLength} characters, percent-encoded UTF-8.`,
   },
 };
 

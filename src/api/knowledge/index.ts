@@ -54,6 +54,7 @@ export const knowledgeRoutes: readonly Route[] = [
       description:
         "A text, the address of a page or of a sitemap, or a file. It is read in the background: ask for its `status`. " +
         `At most ${maxSources} of a companion; one more is \`conflict\`.`,
+      headers: ["X-Change-Note"],
       responses: { 202: jsonResponse("The source, which is to be read.", SourceObject, "ETag") },
       errors: ["rate_limited"],
     }),
@@ -98,7 +99,7 @@ export const knowledgeRoutes: readonly Route[] = [
       description:
         "What was read before answers until the new content is read, and stays if that fails. Of several, the last one " +
         "counts; with `If-Match`, the first one of those who know the same version. A source keeps its type.",
-      headers: ["If-Match"],
+      headers: ["If-Match", "X-Change-Note"],
       responses: { 202: jsonResponse("The source, which is to be read again.", SourceObject, "ETag") },
       errors: ["rate_limited", "precondition_failed"],
     }),
@@ -119,7 +120,7 @@ export const knowledgeRoutes: readonly Route[] = [
     summary: "Delete a source",
     access: "knowledge:write",
     document: () => ({
-      headers: ["If-Match"],
+      headers: ["If-Match", "X-Change-Note"],
       responses: { 204: { description: "Deleted: nothing of it answers from now on." } },
       errors: ["precondition_failed"],
     }),

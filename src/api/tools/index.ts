@@ -68,6 +68,7 @@ export const toolRoutes: readonly Route[] = [
         url: "https://shop.example/companion/orders",
         headers: { Authorization: "Bearer 0f1e2d" },
       },
+      headers: ["X-Change-Note"],
       responses: {
         201: jsonResponse("The tool with its secret, shown only this once.", ToolWithSecretObject, "ETag"),
       },
@@ -112,7 +113,7 @@ export const toolRoutes: readonly Route[] = [
         "Only fields that are sent change; null resets one to its default. `headers` and `parameters` are replaced as a " +
         "whole. Read-only fields that are sent back are ignored. A tool with `url` cannot become an MCP server, or vice versa.",
       params: makeParams(),
-      headers: ["If-Match"],
+      headers: ["If-Match", "X-Change-Note"],
       bodyExample: { title: "Look up an order", timeout_ms: 5000 },
       responses: { 200: jsonResponse("The tool as it is now.", ToolObject, "ETag") },
       errors: ["limit_reached", "precondition_failed", "conflict"],
@@ -136,7 +137,7 @@ export const toolRoutes: readonly Route[] = [
     document: () => ({
       description: "Its calls stay in transcripts; those that wait for a visitor are declined.",
       params: makeParams(),
-      headers: ["If-Match"],
+      headers: ["If-Match", "X-Change-Note"],
       responses: { 204: { description: "Deleted: it is no longer called." } },
       errors: ["precondition_failed"],
     }),

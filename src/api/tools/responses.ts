@@ -1,9 +1,9 @@
 /** Responses of the tool routes: schemas for the API document, created on first use, and types for the dashboard. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { JsonObject } from "../../domain/json.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
 import { toolCallFields } from "../../http/schemas/tool-call.ts";
+import { shownToolFields } from "../../http/schemas/tool-fields.ts";
 
 const instant = (description: string) =>
   t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
@@ -11,19 +11,7 @@ const instant = (description: string) =>
 const makeFields = () => ({
   id: t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }),
   companion_id: t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }),
-  name: t.String({ examples: ["find_order"] }),
-  title: t.String({ examples: ["Find an order"] }),
-  description: Nullable(t.String({ examples: ["Finds an order by its number."] })),
-  parameters: Nullable(
-    t.Unsafe<JsonObject>(t.Object({}, { additionalProperties: true, description: "Null for an MCP server." })),
-  ),
-  url: Nullable(t.String({ description: "Null for an MCP server.", examples: ["https://shop.example/orders"] })),
-  mcp_url: Nullable(t.String({ examples: [null] })),
-  tools: Nullable(t.Array(t.String(), { description: "Those of the MCP server that are offered; null for all." })),
-  header_names: t.Array(t.String(), { description: "The names in `headers`, whose values are not shown." }),
-  timeout_ms: t.Integer({ examples: [10_000] }),
-  confirm: t.Boolean(),
-  requires_visitor: t.Boolean(),
+  ...shownToolFields(),
   created_at: instant("When it was added."),
   updated_at: instant("When it was last changed."),
 });

@@ -34,11 +34,12 @@ import {
   type CreateOptions,
   condition,
   creationHeaders,
+  type NoteOptions,
   readVersion,
   type Transport,
 } from "../transport.ts";
 
-export interface UpdateOptions extends ChangeOptions {
+export interface UpdateOptions extends ChangeOptions, NoteOptions {
   /** Sends a JSON Merge Patch (RFC 7396). */
   merge?: boolean | undefined;
 }

@@ -21,6 +21,8 @@ import {
   type CreateOptions,
   condition,
   creationHeaders,
+  type NoteOptions,
+  noteHeaders,
   readVersion,
   type Transport,
 } from "../transport.ts";
@@ -48,9 +50,14 @@ export function sourceCalls(transport: Transport) {
 
   return {
     /** A text, a page, a sitemap or a file. It is read in the background: see its `status`. */
-    create: (companionId: string, source: NewSource, options: CreateOptions = {}) =>
+    create: (companionId: string, source: NewSource, options: CreateOptions & NoteOptions = {}) =>
       transport.json<Source>(
-        { method: "POST", path: at(companionId), ...toContent(source), headers: creationHeaders(options) },
+        {
+          method: "POST",
+          path: at(companionId),
+          ...toContent(source),
+          headers: { ...creationHeaders(options), ...noteHeaders(options) },
+        },
         withTime(source, options),
       ),
 
@@ -73,14 +80,14 @@ export function sourceCalls(transport: Transport) {
       transport.text({ method: "GET", path: at(companionId, id, "text") }, options),
 
     /** Of the same type. What was read before answers until the new content is read. */
-    replace: (companionId: string, id: string, source: NewSource, options: ChangeOptions = {}) =>
+    replace: (companionId: string, id: string, source: NewSource, options: ChangeOptions & NoteOptions = {}) =>
       transport.json<Source>(
         { method: "PUT", path: at(companionId, id), ...toContent(source), ...condition(options) },
         withTime(source, options),
       ),
 
     /** Nothing of it answers from then on. */
-    delete: (companionId: string, id: string, options: ChangeOptions = {}) =>
+    delete: (companionId: string, id: string, options: ChangeOptions & NoteOptions = {}) =>
       transport.send({ method: "DELETE", path: at(companionId, id), ...condition(options) }, options),
 
     /** Reads a page or a sitemap again. */

@@ -18,6 +18,8 @@ import {
   type CreateOptions,
   condition,
   creationHeaders,
+  type NoteOptions,
+  noteHeaders,
   readVersion,
   type Transport,
 } from "../transport.ts";
@@ -36,9 +38,14 @@ export function toolCalls(transport: Transport) {
       iteratePages(query, (page) => list(companionId, page, options)),
 
     /** The secret is in this answer only, and not in that to a repeated call. */
-    create: (companionId: string, tool: NewTool, options: CreateOptions = {}) =>
+    create: (companionId: string, tool: NewTool, options: CreateOptions & NoteOptions = {}) =>
       transport.json<ToolWithSecret>(
-        { method: "POST", path: at(companionId), body: tool, headers: creationHeaders(options) },
+        {
+          method: "POST",
+          path: at(companionId),
+          body: tool,
+          headers: { ...creationHeaders(options), ...noteHeaders(options) },
+        },
         options,
       ),
 
@@ -52,10 +59,10 @@ export function toolCalls(transport: Transport) {
     },
 
     /** Only the fields that are sent change; `headers` as a whole. */
-    update: (companionId: string, id: string, patch: ToolPatch, options: ChangeOptions = {}) =>
+    update: (companionId: string, id: string, patch: ToolPatch, options: ChangeOptions & NoteOptions = {}) =>
       transport.json<Tool>({ method: "PATCH", path: at(companionId, id), body: patch, ...condition(options) }, options),
 
-    delete: (companionId: string, id: string, options: ChangeOptions = {}) =>
+    delete: (companionId: string, id: string, options: ChangeOptions & NoteOptions = {}) =>
       transport.send({ method: "DELETE", path: at(companionId, id), ...condition(options) }, options),
 
     /** Signs calls with another secret, which is in this answer only. */

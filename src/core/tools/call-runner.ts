@@ -2,12 +2,20 @@
 import type { CallEnd } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import { type AnsweredCall, type AskedCall, maxCallsPerTurn, type ToolCall, titleOfCall } from "../../domain/tool.ts";
+import {
+  type AnsweredCall,
+  type AskedCall,
+  type CallOutcome,
+  maxCallsPerTurn,
+  type ToolCall,
+  titleOfCall,
+} from "../../domain/tool.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";
 import type { TurnCaller, TurnStart } from "../turns/turn-start.ts";
 import { readArguments } from "./call-arguments.ts";
+import { unanswered } from "./given-results.ts";
 import type { OpenTool } from "./toolbox.ts";
 
 export type CallRunnerServices = Pick<Services, "clock" | "ids" | "log" | "toolbox">;
@@ -23,8 +31,14 @@ interface PlannedCall {
   readonly asked: AskedCall;
   /** Null for one that is answered without being sent. */
   ready: ReadyCall | null;
-  /** What the model is told; null until then. */
-  result: string | null;
+  /** Null until it has one. */
+  answer: CallResult | null;
+}
+
+interface CallResult {
+  /** What the model is told. */
+  readonly result: string;
+  readonly outcome: CallOutcome;
 }
 
 export interface RanCalls {
@@ -74,7 +88,7 @@ export class CallRunner {
       return null;
     }
     const sent = planned.map(async (plan) => {
-      if (plan.ready !== null && plan.ready !== waiting) plan.result = await this.send(plan.ready);
+      if (plan.ready !== null && plan.ready !== waiting) plan.answer = await this.send(plan.ready);
     });
     if (!(await raceWith(signal, Promise.all(sent)))) return null;
     if (waiting !== null) {
@@ -82,24 +96,24 @@ export class CallRunner {
       const title = titleOfCall(open.tool, call.tool);
       this.note({ type: "confirm", callId: call.id, tool: call.tool, title, arguments: given });
     }
-    const answered = planned.flatMap(({ asked: one, result }) => (result === null ? [] : { ...one, result }));
+    const answered = planned.flatMap(({ asked: one, answer }) => (answer === null ? [] : { ...one, ...answer }));
     return { answered, isPaused: waiting !== null };
   }
 
   /** Resolves with what the model is told; null if the turn was stopped meanwhile, as in `run`. */
   async runOne(ready: ReadyCall, signal: StopSignal): Promise<string | null> {
     const sent = this.send(ready);
-    return (await raceWith(signal, sent)) ? await sent : null;
+    return (await raceWith(signal, sent)) ? (await sent).result : null;
   }
 
-  /** Resolves with what the model is told. Never rejects, and goes on when nobody waits for it any more. */
-  send(ready: ReadyCall): Promise<string> {
+  /** Never rejects, and goes on when nobody waits for it any more. */
+  send(ready: ReadyCall): Promise<CallResult> {
     const sent = this.#send(ready);
     this.services.toolbox.watch(sent);
     return sent;
   }
 
-  async #send({ open, call, given }: ReadyCall): Promise<string> {
+  async #send({ open, call, given }: ReadyCall): Promise<CallResult> {
     const { clock, log } = this.services;
     const { companion, requestId } = this.start;
     this.note({ type: "tool", callId: call.id, name: call.tool, state: "running" });
@@ -118,7 +132,7 @@ export class CallRunner {
     }
     await this.finish(call.id, end);
     this.note({ type: "tool", callId: call.id, name: call.tool, state: answer.outcome });
-    return end.result;
+    return { result: end.result, outcome: answer === unanswered ? "unanswered" : answer.outcome };
   }
 
   /** Never rejects: the model has its answer all the same. */
@@ -131,7 +145,7 @@ export class CallRunner {
   }
 
   async #plan(asked: AskedCall, isOneWaiting: boolean): Promise<PlannedCall> {
-    const refuse = (result: string): PlannedCall => ({ asked, ready: null, result });
+    const refuse = (result: string): PlannedCall => ({ asked, ready: null, answer: { result, outcome: "refused" } });
     const open = this.tools.find(({ offered }) => offered.name === asked.name);
     if (open === undefined) return refuse("There is no tool with that name.");
     const given = readArguments(asked.arguments);
@@ -153,7 +167,7 @@ export class CallRunner {
       durationMs: null,
       createdAt: clock.nowMs(),
     };
-    return { asked, ready: { open, call, given }, result: null };
+    return { asked, ready: { open, call, given }, answer: null };
   }
 }
 

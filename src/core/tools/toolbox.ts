@@ -37,8 +37,13 @@ export interface OpenTool {
 }
 
 export interface Toolbox {
-  /** What the companion's model may call in this turn, at most 128. */
-  open(companion: Pick<Companion, "id">, caller: TurnCaller, requestId: string): Promise<readonly OpenTool[]>;
+  /** What the companion's model may call in this turn, at most 128: of `own`, or left out, of the tools that it has. */
+  open(
+    companion: Pick<Companion, "id">,
+    caller: TurnCaller,
+    requestId: string,
+    own?: readonly Tool[],
+  ): Promise<readonly OpenTool[]>;
   /** One of the companion's, whoever may use it. Null if it is gone, or its server offers it no more. */
   find(companion: Pick<Companion, "id">, toolId: string, name: string): Promise<OpenTool | null>;
   /** All that a tool stands for: itself, or what its server offers. Rejects with `upstream_error` if that cannot be asked. */
@@ -143,8 +148,8 @@ export function createToolbox({ store, log, sealing }: ToolboxParts, load: () =>
   return {
     trials: new AttemptsByHand(),
 
-    async open({ id }, { visitor, hasEvents }, requestId) {
-      const usable = (await store.tools.listAll(id)).filter(
+    async open({ id }, { visitor, hasEvents }, requestId, own) {
+      const usable = (own ?? (await store.tools.listAll(id))).filter(
         ({ confirm, requiresVisitor }) => (hasEvents || !confirm) && (visitor !== null || !requiresVisitor),
       );
       const byName = new Map<string, OpenTool>();

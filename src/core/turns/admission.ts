@@ -5,7 +5,7 @@ import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { Answerer } from "../../domain/usage.ts";
+import { type Answerer, type CallTotals, noCalls } from "../../domain/usage.ts";
 import { secondsToNextMonth } from "../../lib/clock.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
@@ -22,12 +22,12 @@ type TurnAdmitting = Admitting & Pick<Services, "store" | "clock">;
  */
 export async function enterTurn(
   services: TurnAdmitting,
-  { companion, plan, storage, named, visitor, decision }: TurnStart,
+  { companion, plan, storage, named, visitor, decision, isOutsideDay = false }: TurnStart,
   signal: StopSignal,
 ): Promise<TurnTicket> {
   const { coordination, settings } = services;
   // A decision is part of the message that led to it.
-  const isCounted = decision === undefined && (named === null || countsAgain(named));
+  const isCounted = !isOutsideDay && decision === undefined && (named === null || countsAgain(named));
   const byPlan = settings.dailyMessages[plan];
   const messagesPerDay = Math.min(byPlan, companion.dailyMessages ?? byPlan);
   const entry: TurnEntry = {
@@ -130,6 +130,11 @@ export class AskedReply implements CallGate, ReplySource {
   /** Who answered a call before this one that is counted already; null for none. */
   get countedBefore(): Answerer | null {
     return this.#calls?.countedBefore ?? null;
+  }
+
+  /** What the calls before the last came to. */
+  get earlier(): CallTotals {
+    return this.#calls?.earlier ?? noCalls;
   }
 
   /**

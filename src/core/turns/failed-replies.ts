@@ -98,7 +98,7 @@ async function countFailure(
   const hasCost = failed !== null && (isCounted || services.settings.prices.findTokenPrice(failed.answeredBy) !== null);
   const charged = hasCost ? failed : { answeredBy: null, usage: noTokens };
   const result = toTurnResult(services, start, {
-    ...{ asked, text: "", firstTextMs: null, isTooLong: false, isKept: false, isCounted },
+    ...{ asked, knowledge: null, text: "", firstTextMs: null, isTooLong: false, isKept: false, isCounted },
     outcome: { complete: false, ...charged, finishReason: null, failure },
     end: { type: "end", outcome: "broken", code: "upstream_error" },
   });

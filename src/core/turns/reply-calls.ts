@@ -3,7 +3,7 @@ import type { TurnTicket } from "../../contracts/coordination.ts";
 import type { AnswererBound, CallGate, NextCall, ReplyRequest } from "../../contracts/llm/provider.ts";
 import { type SpendingState, spendingFactsOf } from "../../domain/budget.ts";
 import { AppError } from "../../domain/errors.ts";
-import { type Answerer, type ChargedCall, noTokens } from "../../domain/usage.ts";
+import { type Answerer, addCalls, type CallTotals, type ChargedCall, noCalls, noTokens } from "../../domain/usage.ts";
 import type { Services } from "../dependencies.ts";
 import { boundOfReply, costOfCall } from "./reply-cost.ts";
 import { countReply } from "./reply-request.ts";
@@ -30,6 +30,8 @@ export class ReplyCalls implements CallGate {
   reservationId: string | null = null;
   /** Who answered a call before this one, which is counted already; null for none. */
   countedBefore: Answerer | null = null;
+  /** What the calls before this one came to. */
+  earlier: CallTotals = noCalls;
   readonly #services: CallServices;
   readonly #start: Pick<TurnStart, "companion" | "keyId" | "requestId">;
   readonly #turn: AskingTurn;
@@ -119,6 +121,7 @@ export class ReplyCalls implements CallGate {
     const facts = spendingFactsOf({ companionId, keyId, metadata });
     const spend = price === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
     const cost = price && costOfCall(price, request, call, { tokens: usage, text: "", isWhole: false });
+    this.earlier = addCalls(this.earlier, { usage: { ...usage, estimated: isAnswer(call) && estimated }, cost });
     const place = { accountId, companionId, keyId, day: ticket.day };
     measurements.countTokens({ ...usage, estimated });
     noteReached(this.#services, await store.turns.recordCall({ ...place, answeredBy, usage, cost, spend }));

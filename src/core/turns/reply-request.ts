@@ -11,12 +11,18 @@ import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { estimateTokens, type HistoryMessage, selectHistory, textParts } from "../../domain/conversation.ts";
 import { usesKnowledge } from "../../domain/knowledge.ts";
 import { noCost } from "../../domain/money.ts";
-import { type ChargedCall, type CountedTokens, noTokens, type TokenUsage } from "../../domain/usage.ts";
+import {
+  type CallTotals,
+  type ChargedCall,
+  type CountedTokens,
+  noTokens,
+  type TokenUsage,
+} from "../../domain/usage.ts";
 import type { Services, Settings } from "../dependencies.ts";
 import { headByAuthors } from "../people/people-history.ts";
 import type { TurnEnd } from "./events.ts";
 import { boundOfInput, costOfCall } from "./reply-cost.ts";
-import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart } from "./turn-start.ts";
+import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart, UsedKnowledge } from "./turn-start.ts";
 
 /** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
 const consultedBytes = 64 * 1024;
@@ -151,6 +157,8 @@ export interface EndedReply {
     readonly reservationId: string | null;
     /** As in `TurnResult`. */
     readonly hasWebhooks: boolean;
+    /** As in `TurnResult`. */
+    readonly earlier: CallTotals;
   };
   outcome: TurnOutcome;
   end: TurnEnd;
@@ -162,15 +170,17 @@ export interface EndedReply {
   /** One of the day's messages; left out: if it is kept. */
   isCounted?: boolean;
   firstTextMs: number | null;
+  /** As in `TurnResult`. */
+  knowledge: UsedKnowledge | null;
 }
 
 /** The turn as it is stored. */
 export function toTurnResult(
   { settings, clock }: Pick<Services, "settings" | "clock">,
   { companion, keyId }: Pick<TurnStart, "companion" | "keyId">,
-  { asked, outcome, end, text, isTooLong, isKept, isCounted = isKept, firstTextMs }: EndedReply,
+  { asked, outcome, end, text, isTooLong, isKept, isCounted = isKept, firstTextMs, knowledge }: EndedReply,
 ): TurnResult {
-  const { request, ticket, reservationId, hasWebhooks } = asked;
+  const { request, ticket, reservationId, hasWebhooks, earlier } = asked;
   const { complete, answeredBy, finishReason } = outcome;
   const usage = isCounted ? countReply(request, text, outcome) : { ...noTokens, estimated: true };
   const price = answeredBy === null ? null : settings.prices.findTokenPrice(answeredBy);
@@ -196,6 +206,8 @@ export function toTurnResult(
     spend,
     keyId,
     firstTextMs,
+    earlier,
+    knowledge,
     reply: text === "" ? [] : textParts(text),
     failure: isTooLong ? "broken_off" : kindOfOutcome(outcome),
     endCode: end.outcome === "broken" ? end.code : null,

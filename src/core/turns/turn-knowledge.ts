@@ -4,14 +4,14 @@ import { type HistoryMessage, textOf } from "../../domain/conversation.ts";
 import { noTokens } from "../../domain/usage.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
-import { CitedReply } from "../knowledge/citations/cited-reply.ts";
+import { CitedReply, toSources } from "../knowledge/citations/cited-reply.ts";
 import type { Found } from "../knowledge/retrieval/found.ts";
 import { toPassagesMessage } from "../knowledge/retrieval/passages-message.ts";
 import { nameQuestion } from "../knowledge/retrieval/question-group.ts";
 import { noAnswerTextFor } from "../knowledge/words/no-answer-texts.ts";
 import type { SourcesEvent } from "./events.ts";
 import { toLogged } from "./failed-replies.ts";
-import type { FoundKnowledge, ReplySource, TurnStart } from "./turn-start.ts";
+import type { FoundKnowledge, ReplySource, TurnStart, UsedKnowledge } from "./turn-start.ts";
 
 type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
 
@@ -20,7 +20,7 @@ const fenceCharacters = 20;
 /** Of a decision, which is no question: all markers of the reply are the model's inventions. */
 const nothingAsked: Found = { passages: [], isWhole: false, isFound: true, isSmallTalk: false, topic: new Set() };
 
-export class TurnKnowledge {
+export class TurnKnowledge implements UsedKnowledge {
   /** The message with the passages; null if there are none, or no model is asked. */
   readonly message: HistoryMessage | null = null;
   /** What is said instead of asking a model; null: it is asked. */
@@ -59,6 +59,17 @@ export class TurnKnowledge {
     }
     if (!isSaid || this.message === null || this.reply === null) return [];
     return [{ type: "sources", sources: this.reply.listSources() }];
+  }
+
+  get isNothingFound(): boolean {
+    return this.source !== null || this.reply?.isEmpty === true;
+  }
+
+  listGiven() {
+    return toSources(this.#listSeen()).map((source) => ({
+      ...source,
+      isCited: this.reply?.isCited(source.n) === true,
+    }));
   }
 
   #toFacts(): FoundKnowledge {

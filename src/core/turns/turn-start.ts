@@ -7,10 +7,11 @@ import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
+import type { CitedSource } from "../../domain/knowledge.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { ToolCall } from "../../domain/tool.ts";
-import type { Answerer } from "../../domain/usage.ts";
+import type { Answerer, CallTotals } from "../../domain/usage.ts";
 import type { VisitorClaims } from "../../domain/visitor.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { KeptForPerson } from "../people/people.ts";
@@ -23,6 +24,8 @@ export interface TurnStart {
   /** The key that usage counts it under: the caller's, or the one that made the companion; null for the dashboard. */
   keyId: string | null;
   message: string;
+  /** Whether it is none of the day's messages, though it costs what it costs. */
+  readonly isOutsideDay?: boolean;
   /** For whom tools are called; left out: there are none. */
   readonly caller?: TurnCaller;
   /** What the visitor has decided on, in place of a message; `message` is empty then. Left out for messages. */
@@ -188,6 +191,14 @@ export interface FoundKnowledge {
   readonly seen: readonly SeenPassage[];
 }
 
+/** What a reply was made with of its companion's knowledge. */
+export interface UsedKnowledge {
+  /** Whether the reply is no one's answer, but that nothing was found. */
+  readonly isNothingFound: boolean;
+  /** What the model got, by number. `isCited`: also where the reply must not show it. */
+  listGiven(): readonly (CitedSource & { readonly isCited: boolean })[];
+}
+
 /** Where a turn's reply comes from: chosen before it is asked, so that the turn itself knows no kinds of replies. */
 export interface ReplySource {
   /** Whether a provider is asked: then what may be spent is checked before. */
@@ -224,4 +235,8 @@ export interface TurnResult extends CountedTurn {
   readonly hasWebhooks: boolean;
   /** Milliseconds from the call to the first text; null if there was none. */
   readonly firstTextMs: number | null;
+  /** What the calls before the last came to, which are counted already. */
+  readonly earlier: CallTotals;
+  /** Null for a companion without any, and for a failed turn. */
+  readonly knowledge: UsedKnowledge | null;
 }

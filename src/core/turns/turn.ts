@@ -210,7 +210,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       ? { type: "end", outcome: "complete" }
       : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);
     const result = toTurnResult(this.#services, this.#start, {
-      ...{ asked, outcome, end, isKept: true, text: this.#text.toString(), firstTextMs: this.#firstTextMs },
+      ...{ asked, outcome, end, knowledge, isKept: true, text: this.#text.toString(), firstTextMs: this.#firstTextMs },
       isTooLong: this.#ending?.code === "too_long",
     });
     this.#services.measurements.countTokens(result.usage);

@@ -15,6 +15,8 @@ export class UnkeptTurns implements TurnStorage {
     private readonly companion: Companion,
     private readonly history: readonly HistoryMessage[] = [],
     private readonly noteStored: (result: TurnResult) => void = () => {},
+    /** As in `TurnStart`. */
+    private readonly isOutsideDay = false,
   ) {}
 
   async begin(): Promise<readonly HistoryMessage[]> {
@@ -24,8 +26,10 @@ export class UnkeptTurns implements TurnStorage {
   async settle(result: TurnResult): Promise<readonly ReachedBudget[]> {
     const { accountId, id: companionId } = this.companion;
     // Not what was said, which the store must never see.
-    const { reply: _, request: __, ...counted } = result;
-    const reached = await this.store.turns.settleUnkept({ ...counted, accountId, companionId });
+    const { answeredBy, cost, day, failure, keyId, spend, ticketId, usage } = result;
+    const counted = { answeredBy, cost, day, failure, keyId, spend, ticketId, usage };
+    const isCounted = result.isCounted && !this.isOutsideDay;
+    const reached = await this.store.turns.settleUnkept({ ...counted, isCounted, accountId, companionId });
     this.result = result;
     this.noteStored(result);
     return reached;

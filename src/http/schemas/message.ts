@@ -67,6 +67,9 @@ export const MessageObject = namedObject("Message", () => ({
   ),
   model: Nullable(t.String({ description: "The model that replied; null for visitors' and spoken messages." })),
   provider: Nullable(t.String({ description: "The operator's provider that replied, by its name on this server." })),
+  companion_version: Nullable(
+    t.Integer({ description: "For replies: the companion's version that answered. Null where it is not known." }),
+  ),
   sources: t.Optional(
     t.Array(SeenPassage, { description: "For replies with knowledge: the passages that the model saw." }),
   ),
@@ -98,6 +101,7 @@ export function toWireMessage(
     finish_reason: message.finishReason,
     model: message.model,
     provider: message.provider,
+    companion_version: message.companionVersion ?? null,
     ...(seen.length === 0 ? {} : { sources: seen.map(toWireSeen) }),
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(toWireToolCall) }),
     ...(message.person ? { author: toWireAuthor(message.person) } : {}),

@@ -148,6 +148,17 @@ export function compileChecker<Schema extends TSchema>(makeSchema: () => Schema)
   };
 }
 
+/** Checks, with faults that the schema does not show instead of what it finds in these fields. */
+export function checkWith<Schema extends TSchema>(
+  checker: Checker<Schema>,
+  sent: unknown,
+  faults: readonly FieldError[],
+): Static<Schema> {
+  if (faults.length === 0) return checker.check(sent);
+  const others = checker.listErrors(sent).filter(({ param }) => faults.every((fault) => fault.param !== param));
+  throw invalidFields([...others, ...faults]);
+}
+
 /** The checker of a body that has no other fields than these. */
 export function compileBody<Fields extends TProperties>(name: string, makeFields: () => Fields) {
   return compileChecker(() => t.Object(makeFields(), { $id: name, additionalProperties: false }));

@@ -17,6 +17,8 @@ export class CitedReply implements ReplySink {
   readonly #passages: readonly NumberedPassage[];
   readonly #sayNothingFound: () => string;
   #hasText = false;
+  /** Whether a whole reply had no word of the model's. */
+  isEmpty = false;
 
   constructor(sink: ReplySink, { mode, passages, sayNothingFound }: CitedReplyOptions) {
     this.#filter = new CitationFilter(mode, passages.length);
@@ -41,7 +43,10 @@ export class CitedReply implements ReplySink {
     const hasFooter = isComplete && this.#mode === "footer" && cited.length > 0;
     const last = hasFooter ? `${rest}${this.#filter.closing}\n\n${writeFooter(cited)}` : rest;
     if (last !== "") this.#pass([last]);
-    else if (isComplete && !isPaused && !this.#hasText) this.#pass([this.#sayNothingFound()]);
+    else if (isComplete && !isPaused && !this.#hasText) {
+      this.isEmpty = true;
+      this.#pass([this.#sayNothingFound()]);
+    }
   }
 
   isCited(n: number): boolean {
@@ -64,7 +69,7 @@ export class CitedReply implements ReplySink {
 }
 
 /** By number. */
-function toSources(passages: readonly NumberedPassage[]): CitedSource[] {
+export function toSources(passages: readonly NumberedPassage[]): CitedSource[] {
   return passages.map(({ n, title, url, page }) => ({ n, title, url, page })).sort((a, b) => a.n - b.n);
 }
 
