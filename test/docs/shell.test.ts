@@ -91,6 +91,7 @@ const pages: readonly Page[] = [
 const elsewhere = [
   "deploy/README.md",
   "docs/companions-as-code.md",
+  "docs/evals.md",
   "docs/leads.md",
   "docs/live.md",
   "docs/operators.md",
@@ -99,6 +100,7 @@ const elsewhere = [
   "docs/releases.md",
   "docs/resuming.md",
   "examples/as-code/README.md",
+  "examples/evals/README.md",
   "examples/generated/README.md",
   "examples/inbox/README.md",
   "examples/platform/README.md",

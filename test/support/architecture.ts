@@ -64,7 +64,7 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
   { name: /^nodemailer/, places: /^src\/engines\/smtp\//, rule: "nodemailer belongs in engines/smtp/" },
   {
     name: /^yaml$/,
-    places: /^src\/core\/companion-files\/(yaml-documents|write-yaml)\.ts$/,
+    places: /^src\/core\/companion-files\/(yaml-documents|write-yaml|append-yaml)\.ts$/,
     rule: "YAML belongs in core/companion-files/, in files that are loaded for YAML alone",
   },
   {
