@@ -6,7 +6,6 @@ import { closedObject, instant, namedObject } from "../../http/schemas/named-obj
 import { Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { shownToolFields } from "../../http/schemas/tool-fields.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { listConflicts } from "./drafts.ts";
 import { CompanionObject, makeSettingsFields } from "./responses.ts";
 import { toWireNames, toWireSource, toWireTool, toWireWhole } from "./version-changes.ts";
 
@@ -89,6 +88,10 @@ export const DraftObject = namedObject("CompanionDraft", () => ({
 }));
 
 export type WireVersion = Static<typeof VersionObject>;
+export type WireWholeVersion = Static<typeof WholeVersionObject>;
+export type WireDiff = Static<typeof VersionDiffObject>;
+export type WireRestored = Static<typeof RestoredObject>;
+export type WireDraft = Static<typeof DraftObject>;
 
 export function toWireVersion({ number, createdAt, actor, via, note, changed }: VersionFacts): WireVersion {
   return { number, created_at: toRfc3339(createdAt), actor, via, note, changed: [...changed] };
@@ -103,12 +106,12 @@ export function toWireWholeVersion(version: CompanionVersion) {
   };
 }
 
-/** The companion as its draft would make it. */
-export function toWireDraft(companion: StoredCompanion, draft: Draft) {
+/** The companion as its draft would make it. `conflicts`: see `listConflicts`. */
+export function toWireDraft(companion: StoredCompanion, draft: Draft, conflicts: string[]) {
   return {
     ...toWireWhole({ ...companion, ...draft.patch }),
     changed: toWireNames(draft.patch),
-    conflicts: listConflicts(companion, draft),
+    conflicts,
     began_version: draft.beganVersion,
     updated_at: toRfc3339(draft.updatedAt),
   };
