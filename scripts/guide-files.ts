@@ -29,6 +29,7 @@ export const guideFiles: readonly GuideFile[] = [
     "live",
     "tools",
     "tools-safety",
+    "versions",
     "identity",
     "sdk",
     "mobile",
@@ -67,6 +68,9 @@ export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string
   ],
   examples: [
     "examples/README.md",
+    ...inFolder("examples/as-code", ".gitignore", "README.md", "deploy.sh", "pipeline.yml"),
+    ...inFolder("examples/as-code/companions", "returns.md", "sales.yaml", "support.md", "support.yaml"),
+    ...inFolder("examples/as-code/environments", "production.env", "staging.env"),
     ...inFolder("examples/evals", "README.md", "workflow.yml", "companions/ada.yaml", "evals/shop.yaml"),
     ...inFolder("examples/generated", "README.md", "package.json", "with-hey-api.ts", "with-openapi-fetch.ts"),
     ...inFolder("examples/inbox", "README.md", "index.html", "package.json", "server.mjs"),

@@ -22,7 +22,7 @@ const runAction: Action = {
   data: "writes",
   sparesData: ({ has }) => !has("account"),
   opensAsCaller: true,
-  operands: [{ value: file, isRepeatable: true }],
+  operands: [{ value: { ...file, shown: "<suites>" }, isRepeatable: true }],
   options: {
     file: {
       ...{ value: file, short: "f", isRepeatable: true },

@@ -1,8 +1,8 @@
 /** `X-Change-Note`: why something is changed, kept with the version that comes of it. */
 import { invalidFields } from "../domain/errors.ts";
+import { maxChangeNoteLength } from "../domain/version.ts";
 
 const headerName = "X-Change-Note";
-export const maxNoteLength = 500;
 
 /** Null without one. Throws `invalid_request` where it is malformed: headers have ASCII alone, so the rest is escaped. */
 export function readChangeNote(request: Request): string | null {
@@ -13,8 +13,8 @@ export function readChangeNote(request: Request): string | null {
     const detail = "Must be UTF-8 without NUL, percent-encoded, as encodeURIComponent() makes it.";
     throw invalidFields([{ param: headerName, detail }]);
   }
-  if ([...note].length > maxNoteLength) {
-    throw invalidFields([{ param: headerName, detail: `Must be at most ${maxNoteLength} characters.` }]);
+  if ([...note].length > maxChangeNoteLength) {
+    throw invalidFields([{ param: headerName, detail: `Must be at most ${maxChangeNoteLength} characters.` }]);
   }
   return note === "" ? null : note;
 }

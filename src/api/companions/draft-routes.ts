@@ -56,7 +56,7 @@ export const draftRoutes: readonly Route[] = [
     body: uncheckedBody(companionPatchBody),
     document: () => ({
       description:
-        "A JSON Merge Patch over what is live, in place of an earlier draft: `{}` is a draft without a change. What a change " +
+        "A JSON Merge Patch over what is live, instead of an earlier draft: `{}` is a draft without a change. What a change " +
         "would refuse is 400. A draft has no tools and no sources, and visitors never meet it; a test chat with `draft` does.",
       headers: ["If-Match"],
       bodyExample: { system_prompt: "You help customers of a bicycle shop. Answer in one sentence." },

@@ -29,7 +29,7 @@ export const testChatRoute: Route = route({
       "counted anything; with `tool_results` it uses none. The 502 has the reason in `kind`, and in its sentence what to " +
       "change; if the stream has begun, a comment line `: failure {…}` has it before the end. If the key or session ends, " +
       "the stream does within a second.",
-    bodyExample: { message: "What are your opening hours?", draft: true, trace: true },
+    bodyExample: { message: "What are your opening hours?", trace: true },
     responses: { 200: eventStream },
     errors: ["quota_exceeded", "budget_exceeded", "upstream_error"],
   }),

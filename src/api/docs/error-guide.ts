@@ -84,7 +84,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   conflict: {
     meaning:
-      "A request with the same `Idempotency-Key` is still running, or what the sentence says: the message with this `message_id` is another one or was cancelled, two visitor keys are live already, a slug is another's, what is applied was changed elsewhere (`drift` shows who did), or a conversation is not in a state for the call: `state` and `person` show who has it.",
+      "A request with the same `Idempotency-Key` is still running, or what the sentence says: the message with this `message_id` is another one or was cancelled, two visitor keys are live already, a slug is another's, what is applied was changed elsewhere (`drift` shows who did), fields of a draft were changed live since it began (`fields`), or a conversation is not in a state for the call: `state` and `person` show who has it.",
     remedy:
       "With `Retry-After`: wait that long and send the same request again: you get its response, and nothing is created twice. Otherwise do what the sentence says.",
   },

@@ -1,6 +1,7 @@
 /** Response headers in the API document. */
+
+import { maxChangeNoteLength } from "../../domain/version.ts";
 import type { Access, RequestHeader } from "../../http/api-description.ts";
-import { maxNoteLength } from "../../http/change-note.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 const text = (description: string, example: string): JsonSchema => ({
@@ -63,7 +64,7 @@ export const requestHeaders: Record<RequestHeader, JsonSchema> = {
     type: "string",
     maxLength: 6000,
     examples: ["Opening%20hours%20of%20the%20new%20shop"],
-    description: `Why, for the companion's versions: at most ${maxNoteLength} characters, percent-encoded UTF-8.`,
+    description: `Why, for the companion's versions: at most ${maxChangeNoteLength} characters, percent-encoded UTF-8.`,
   },
 };
 

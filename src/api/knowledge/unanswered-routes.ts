@@ -49,6 +49,7 @@ export const unansweredRoutes: readonly Route[] = [
         "Makes a text source of the answer, titled by the question, which leaves the list. Where the companion has " +
         `${maxSources} sources already, all such answers go into one more, "Answers", each under its question.`,
       params: makeParams(),
+      headers: ["X-Change-Note"],
       responses: { 202: jsonResponse("The source, which is to be read.", SourceObject) },
     }),
     async handle({ services, request, principal, params, createOnce }) {

@@ -19,16 +19,13 @@ export async function toFiles({ companion, tools, sources }: FoundCompanion): Pr
   const unset = toWireValues(newCompanionSettings(""));
   const document: JsonObject = { slug };
   for (const [field] of companionFields().names) {
-    const value = companion[field] ?? null;
-    if (Bun.deepEquals(value, unset[field] ?? null)) continue;
-    const isLong =
-      textFields.some((name) => name === field) && typeof value === "string" && countLines(value) > maxLines;
-    if (!isLong) document[field] = value;
-    else {
+    const value = companion[field];
+    if (value === undefined || Bun.deepEquals(value, unset[field] ?? null)) continue;
+    if (textFields.some((name) => name === field) && isLong(value)) {
       const name = `${slug}.${field}.md`;
       document[`${field}_file`] = name;
-      texts.set(name, value);
-    }
+      texts.set(name, String(value));
+    } else document[field] = value;
   }
   if (tools.length > 0) document["tools"] = [...tools].sort(byName("name")).map(toToolEntry);
   const named = sources.filter((source) => typeof source["slug"] === "string").sort(byName("slug"));
@@ -66,6 +63,8 @@ function byName(name: string) {
   return (one: JsonObject, other: JsonObject) => (String(one[name]) < String(other[name]) ? -1 : 1);
 }
 
-function countLines(text: string): number {
-  return text.replace(/\n$/, "").split("\n").length;
+function isLong(value: JsonValue): boolean {
+  // A file would begin with a byte order mark, and be refused.
+  if (typeof value !== "string" || value.startsWith("\u{feff}")) return false;
+  return value.replace(/\n$/, "").split("\n").length > maxLines;
 }

@@ -26,9 +26,9 @@ function toPath(param: string): (string | number)[] {
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 }
 
-/** As compilers write them, in the order of the files. */
+/** As compilers write them, by file and line. */
 export function writeFaults(faults: readonly FileFault[]): string {
-  const files = [...new Set(faults.map(({ file }) => file))];
+  const files = [...new Set(faults.map(({ file }) => file))].sort();
   const sorted = files.flatMap((file) => {
     return faults.filter((fault) => fault.file === file).sort((one, other) => one.line - other.line);
   });

@@ -7,7 +7,12 @@ import { openLocalTarget } from "./local-target.ts";
 import type { SetTarget } from "./target.ts";
 
 export const targetOptions: Readonly<Record<string, OptionSpec>> = {
-  account: { value: free("email"), about: "The account, in the data directory of this machine." },
+  account: {
+    value: free("email"),
+    about: "The account, in the data directory of this machine.",
+    isRequired: true,
+    requiredUnless: "url",
+  },
   ...apiServerOptions,
 };
 
@@ -16,10 +21,10 @@ export const targetOptions: Readonly<Record<string, OptionSpec>> = {
  * opened. The returned function opens the target. Throws `Misuse`.
  */
 export function prepareTarget(input: ActionInput): (note: string | null) => Promise<SetTarget> {
-  const email = input.args.find("account");
+  const { args } = input;
+  if (args.has("account") && args.has("url")) throw new Misuse("give either --account or --url.");
   const server = openApiServer(input);
-  if ((server === null) === (email === undefined)) throw new Misuse("give either --account or --url.");
   if (server !== null) return async (note) => openHttpTarget(server, note);
   input.loadConfig();
-  return (note) => openLocalTarget(input, email ?? "", note);
+  return (note) => openLocalTarget(input, args.text("account"), note);
 }

@@ -3,6 +3,7 @@ import type {
   Companion,
   CompanionDraft,
   CompanionPatch,
+  CompanionSetFacts,
   CompanionVersionList,
   DraftPublication,
   ListVersionsQuery,
@@ -38,6 +39,10 @@ export function versionCalls(transport: Transport) {
     diff: (id: string, number: number, query: { to?: number | undefined } = {}, options: CallOptions = {}) =>
       transport.json<VersionDiff>({ method: "GET", path: at(id, number, "diff"), query }, options),
 
+    /** Which files the companion comes from, and what of it they name. */
+    set: (id: string, options: CallOptions = {}) =>
+      transport.json<CompanionSetFacts>({ method: "GET", path: ["api", "companions", id, "set"] }, options),
+
     /** Makes a new version with the fields and tools of this one. `ifMatch`: the companion's `ETag`. */
     restore: (id: string, number: number, options: ChangeOptions & NoteOptions = {}) =>
       transport.json<RestoredCompanion>(
@@ -61,7 +66,7 @@ export function draftCalls(transport: Transport) {
       return { draft, etag };
     },
 
-    /** A JSON Merge Patch over what is live, in place of an earlier draft. */
+    /** A JSON Merge Patch over what is live, instead of an earlier draft. */
     put: (id: string, patch: CompanionPatch, options: ChangeOptions = {}) =>
       transport.json<CompanionDraft>({ method: "PUT", path: at(id), body: patch, ...condition(options) }, options),
 

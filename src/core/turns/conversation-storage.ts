@@ -200,7 +200,8 @@ export class ConversationStorage implements TurnStorage {
     const said = { id: callIds?.replyId ?? ids.uuid(), role: "assistant", channel: "text", parts, complete } as const;
     const { inputTokens, outputTokens, estimated: tokensEstimated } = usage;
     const finishReason = toFinishReason(reason);
-    const counted = { inputTokens, outputTokens, tokensEstimated, finishReason, ...(answeredBy ?? nobody) };
+    const tokens = { inputTokens, outputTokens, tokensEstimated };
+    const counted = { ...tokens, finishReason, companionVersion: this.companion.version, ...(answeredBy ?? nobody) };
     this.#replyId = said.id;
     const companionVersion = this.companion.version;
     messages.push({ ...said, ...counted, companionVersion, createdAt: Math.max(this.#sentAt, clock.nowMs()) });

@@ -65,6 +65,11 @@ export const ProblemObject = namedObject(
         description: "On `conflict` of a person's message: what colleagues wrote beyond `after`.",
       }),
     ),
+    fields: t.Optional(
+      t.Array(t.String(), {
+        description: "On `conflict` of a draft: its fields that were changed live since it began.",
+      }),
+    ),
     kind: t.Optional(
       OneOf(failureKinds, {
         description: "On `upstream_error`, to callers who may manage the companion: why the reply failed.",

@@ -9,6 +9,7 @@ import { builtInPrefix, type Tool, type ToolTarget } from "../../../domain/tool.
 import { maxListedErrors } from "../../../http/schemas/schema.ts";
 import { findKind } from "../../../http/schemas/tool-changes.ts";
 import { findFaults } from "../../../http/schemas/tool-faults.ts";
+import { Slices } from "../../../lib/pause.ts";
 import { companionFields } from "../fields.ts";
 import { listSettingErrors, type SettingRules, toSettings } from "../read-settings.ts";
 import { type AppliedCompanion, type AppliedSource, type AppliedTool, appliedCompanion } from "./model.ts";
@@ -67,6 +68,7 @@ export async function readItems(
   const items: Item[] = [];
   const slugs = new Set<string>();
   let metadataValues = 0;
+  const slices = new Slices();
   for (const [at, entry] of companions.entries()) {
     const found = await readItem(entry, findExisting, rules);
     const slug = slugOf(entry);
@@ -77,6 +79,7 @@ export async function readItems(
     metadataValues += listMetadataValues(found.item?.patch.metadata ?? {}).length;
     errors.push(...inEntry(at, found.errors));
     if (errors.length >= maxListedErrors) break;
+    if (slices.isOver) await slices.pause();
   }
   if (metadataValues > maxMetadataValues) {
     const detail = `Has ${metadataValues} values of metadata in all, more than ${maxMetadataValues}: apply it in parts.`;
