@@ -8,6 +8,7 @@ import { readMetadata, switchMode, toMetadataDraft } from "../../src/web/dashboa
 import { toVisitorPath } from "../../src/web/dashboard/conversations/visitor-path.ts";
 import { textColorOn } from "../../src/web/dashboard/lib/color.ts";
 import { estimateTokens as estimateShown, formatRelative } from "../../src/web/dashboard/lib/format.ts";
+import { toMergePatch } from "../../src/web/dashboard/versions/merge-patch.ts";
 
 test.each([
   "https://shop.example",
@@ -96,4 +97,11 @@ test("erases a visitor by any name but one that browsers take for a way up", () 
     expect(resolve(name)).toBe(`/api/companions/c/visitors/${encodeURIComponent(name)}`);
   }
   for (const name of ["", ".", ".."]) expect(() => resolve(name)).toThrow("cannot be erased here");
+});
+
+test("what a draft makes of metadata is merged into what is live: what is gone is null there", () => {
+  const live = { plan: "pro", user: { id: 1, tags: ["a"] }, old: true };
+  const wanted = { plan: "pro", user: { id: 2 }, list: [1] };
+  expect(toMergePatch(live, wanted)).toEqual({ old: null, user: { id: 2, tags: null }, list: [1] });
+  expect(toMergePatch(live, live)).toEqual({});
 });

@@ -60,10 +60,18 @@ test("a visitor asks for a person, who takes the conversation, answers it, and g
 
   await press(page, "Take");
   await page.getByText("You have it since").waitFor();
+  // The event with the message comes before the answer to its own request.
+  await page.route("**/messages", async (route) => {
+    const response = await route.fetch();
+    await page.getByText("Sending…").waitFor({ state: "detached" });
+    expect(await transcript(page).getByText("It arrives tomorrow.").count()).toBe(1);
+    await route.fulfill({ response });
+  });
   await composer(page).fill("It arrives tomorrow.");
+  const answered = page.waitForResponse("**/messages");
   await composer(page).press("Enter");
   await transcript(page).getByText("It arrives tomorrow.").waitFor();
-  await page.getByText("Sending…").waitFor({ state: "detached" });
+  await answered;
   await hasCount(transcript(page).getByText("It arrives tomorrow."), 1);
   const kept = (await visitor.say("Thank you!")).text;
   expect(kept).toContain("It arrives tomorrow.");
@@ -167,6 +175,13 @@ test("a draft outlives reloading, signing out and a lost connection, and is sent
   expect(arrived).toHaveLength(1);
   expect(sent).toBe(2);
 
+  // As joined from several that were refused.
+  const long = "x".repeat(4001);
+  await composer(page).evaluate((field, text) => Object.assign(field, { value: text }), long);
+  await composer(page).dispatchEvent("input");
+  await composer(page).press("Enter");
+  await page.getByRole("alert").getByText("this is 1 too long").waitFor();
+  expect(await composer(page).inputValue()).toHaveLength(4001);
   await composer(page).fill("And one more");
   await press(page, "Sign out");
   await page.getByRole("button", { name: "Sign in" }).waitFor();

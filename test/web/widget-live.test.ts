@@ -1,6 +1,6 @@
 /** Visitors and people of the team against each other, by the widget and the public routes: both sides read the same. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Request } from "playwright-core";
 import type { HandoffSettings } from "../../src/domain/handoff.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
@@ -67,7 +67,7 @@ const shownOn = (page: Page) =>
   widgetOn(page).element.locator(".row:not(.intro *) .body:not(.dots):visible").allInnerTexts();
 
 test("a visitor asks, is answered by a person and goes back; what both sides read is the same", async () => {
-  const { widget, team, write, read, stored, shown, stateIs, complaints } = await meet();
+  const { page, widget, team, write, read, stored, shown, stateIs, complaints } = await meet();
   await widget.ask("Hello");
   await widget.replied();
   await widget.button("Talk to a person").click();
@@ -81,11 +81,21 @@ test("a visitor asks, is answered by a person and goes back; what both sides rea
   await widget.element.locator(".body.dots").waitFor();
   await widget.ask("Good");
   await eventually(async () => (await stored()).length === 5);
+  // Left, kept by the browser, and come back to.
+  const leave = (name: string) => page.evaluate(`window.dispatchEvent(new PageTransitionEvent("${name}"))`);
+  const isLive = (request: Request) => request.url().includes("/live");
+  const ended = page.waitForEvent("requestfailed", { predicate: isLive });
+  const typed = page.waitForRequest((request) => isLive(request) && !!request.postData()?.includes('"typing":false'));
+  await widget.input.pressSequentially("Wh");
+  await leave("pagehide");
+  await Promise.all([ended, typed]);
   await write("How can I help?");
+  await leave("pageshow");
   await widget.replies.getByText("How can I help?").waitFor();
   await eventually(async () => (await read()).handoff.seen === 6);
   expect((await read()).handoff.reach).toBe("live");
   expect(await shown()).toEqual(await stored());
+  await widget.input.fill("");
   await team("POST", "release", {});
   await widget.element.getByText("The person has left. The assistant answers again.").first().waitFor();
   await widget.ask("And now?");

@@ -5,7 +5,7 @@ import { jsonBody, uncheckedBody } from "../../http/json-body.ts";
 import { addTag, readCheck, respondVersioned } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { compileChecker, Nullish } from "../../http/schemas/schema.ts";
-import { deleteDraft, getDraft, publishDraft, putDraft } from "./drafts.ts";
+import { deleteDraft, getDraft, listConflicts, publishDraft, putDraft } from "./drafts.ts";
 import { companionPatchBody } from "./model.ts";
 import { CompanionObject, toWireCompanion } from "./responses.ts";
 import { getCompanion } from "./service.ts";
@@ -43,7 +43,7 @@ export const draftRoutes: readonly Route[] = [
       const companion = await getCompanion(services, principal, params.id);
       const draft = await getDraft(services, companion);
       addTag(set, JSON.stringify(toDraftTag(draft)));
-      return toWireDraft(companion, draft);
+      return toWireDraft(companion, draft, listConflicts(companion, draft));
     },
   }),
   route({
@@ -68,7 +68,7 @@ export const draftRoutes: readonly Route[] = [
       const sent = { check: readCheck(request, toDraftTag), body: await readBody() };
       const draft = await putDraft(services, principal, companion, sent, writeContext());
       addTag(set, JSON.stringify(toDraftTag(draft)));
-      return toWireDraft(companion, draft);
+      return toWireDraft(companion, draft, listConflicts(companion, draft));
     },
   }),
   route({

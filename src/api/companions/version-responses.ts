@@ -3,10 +3,9 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import type { Companion as StoredCompanion } from "../../domain/companion.ts";
 import { type CompanionVersion, changeVias, type Draft, type VersionFacts } from "../../domain/version.ts";
 import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable, OneOf } from "../../http/schemas/schema.ts";
+import { AnyObject, Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { shownToolFields } from "../../http/schemas/tool-fields.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { listConflicts } from "./drafts.ts";
 import { CompanionObject, makeSettingsFields } from "./responses.ts";
 import { toWireNames, toWireSource, toWireTool, toWireWhole } from "./version-changes.ts";
 
@@ -49,12 +48,19 @@ export const WholeVersionObject = closedObject("WholeCompanionVersion", () => ({
   sources: t.Array(makeSource(), { description: "Without their content." }),
 }));
 
+/** Of any field, or the list of tools or sources. */
+const makeValue = (example: string | null) =>
+  t.Union(
+    [...[t.String(), t.Number(), t.Boolean(), t.Null(), AnyObject()], t.Array(t.Union([t.String(), AnyObject()]))],
+    { examples: [example] },
+  );
+
 export const VersionDiffObject = closedObject("VersionDiff", () => ({
   changes: t.Array(
     t.Object({
       field: t.String({ description: "A field, `tools` or `sources`.", examples: ["system_prompt"] }),
-      from: t.Unknown({ examples: [null] }),
-      to: t.Unknown({ examples: ["You help customers of a bicycle shop."] }),
+      from: makeValue(null),
+      to: makeValue("You help customers of a bicycle shop."),
     }),
   ),
 }));
@@ -89,6 +95,10 @@ export const DraftObject = namedObject("CompanionDraft", () => ({
 }));
 
 export type WireVersion = Static<typeof VersionObject>;
+export type WireWholeVersion = Static<typeof WholeVersionObject>;
+export type WireDiff = Static<typeof VersionDiffObject>;
+export type WireRestored = Static<typeof RestoredObject>;
+export type WireDraft = Static<typeof DraftObject>;
 
 export function toWireVersion({ number, createdAt, actor, via, note, changed }: VersionFacts): WireVersion {
   return { number, created_at: toRfc3339(createdAt), actor, via, note, changed: [...changed] };
@@ -103,12 +113,12 @@ export function toWireWholeVersion(version: CompanionVersion) {
   };
 }
 
-/** The companion as its draft would make it. */
-export function toWireDraft(companion: StoredCompanion, draft: Draft) {
+/** The companion as its draft would make it. `conflicts`: see `listConflicts`. */
+export function toWireDraft(companion: StoredCompanion, draft: Draft, conflicts: string[]) {
   return {
     ...toWireWhole({ ...companion, ...draft.patch }),
     changed: toWireNames(draft.patch),
-    conflicts: listConflicts(companion, draft),
+    conflicts,
     began_version: draft.beganVersion,
     updated_at: toRfc3339(draft.updatedAt),
   };

@@ -102,8 +102,8 @@ export interface TurnText extends Disposable {
 
 /** The right to run a turn: usually an embed token, which can be revoked meanwhile. */
 export interface TurnRight {
-  /** What the companion's account may spend; null if it opens the companion no longer. */
-  check(): Promise<SpendingState | null>;
+  /** What the companion's account may spend; null if it opens the companion no longer. `isCalling`: a provider is to be asked. */
+  check(isCalling?: boolean): Promise<SpendingState | null>;
   /** The error for a request without this right. */
   refusal(): AppError;
 }

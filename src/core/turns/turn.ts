@@ -94,7 +94,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async readRight(): Promise<SpendingState | null> {
-    const spending = await this.#start.right.check();
+    const spending = await this.#start.right.check(true);
     if (!this.#hasRight(spending)) throw this.#stop.reason;
     return this.isStopped ? null : spending;
   }

@@ -184,6 +184,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     handoffs: createHandoffStore(scripts, {
       wasErased: (key, arrivalMark) => part(() => erasures.cover(key, arrivalMark)),
       addMessage: (key, id, message, facts) => part(() => conversations.add(key, id, [message], facts)),
+      noteEnd: (...of) => part(() => exchanges.noteEnd(...of)),
       ...{ tell, mailBell },
     }),
     idempotency: createIdempotencyStore(scripts),

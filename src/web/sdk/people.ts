@@ -69,10 +69,11 @@ export function createPeople(
     [method, path]: [string, string],
     body: object,
     { signal, retries }: CallOptions,
+    keepalive = false,
   ): Promise<Record<string, unknown>> {
     await identity.settle(signal);
     const all = { ...body, session_id: ids.sessionId, visitor_id: ids.visitorId };
-    const init = { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(all) };
+    const init = { method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(all), keepalive };
     return by.load(path, init, { signal, retries }, isHarmlessAgain);
   }
 
@@ -93,7 +94,8 @@ export function createPeople(
       await connection.load(`/person?${query()}`, { method: "DELETE" }, call, isHarmlessAgain);
     },
     async mark(marks, call = {}) {
-      await send(connection, ["POST", "/live"], marks, call);
+      // It is often the last that a page has to send.
+      await send(connection, ["POST", "/live"], marks, call, true);
     },
     async leaveContact(contact, { onChallenge, ...call } = {}) {
       await send(withWork(onChallenge), ["POST", "/contact"], contact, call);

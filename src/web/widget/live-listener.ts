@@ -25,6 +25,8 @@ export function createListener({ chat, host, read, write, isWanted }: PeoplePart
   let heard = "";
   /** Others listen in its stead, until the visitor is here again. */
   let isReplaced = false;
+  /** The page was left; it may be shown again. */
+  let isResting = false;
 
   const mayWriteAnytime = () => !!source.config?.handoff?.listen;
   const mark = () => client.sessionId + (mayWriteAnytime() ? chat.messages.length : "");
@@ -67,7 +69,7 @@ export function createListener({ chat, host, read, write, isWanted }: PeoplePart
     /** Begins and ends as it is due. */
     draw(): void {
       if (current && (!isWanted() || current.session !== client.sessionId)) stop();
-      if (current || isReplaced || !isWanted() || (heard === mark() && !chat.isHeld)) return;
+      if (current || isReplaced || isResting || !isWanted() || (heard === mark() && !chat.isHeld)) return;
       current = { session: client.sessionId, stop: new AbortController() };
       void listen(current);
     },
@@ -75,6 +77,11 @@ export function createListener({ chat, host, read, write, isWanted }: PeoplePart
     wake(hasBegun: boolean): void {
       isReplaced = false;
       if (hasBegun) heard = "";
+    },
+    /** Lets go of the stream until it is called with false. */
+    rest(isLeaving: boolean): void {
+      isResting = isLeaving;
+      if (isLeaving) stop();
     },
     close(): void {
       cleanUp.abort();

@@ -3,6 +3,7 @@ import type { LiveEvent, LiveMessage } from "../sdk/live.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import { h, textButton } from "./dom.ts";
 import { createListener } from "./live-listener.ts";
+import { createMarks } from "./live-marks.ts";
 import { addTold } from "./live-messages.ts";
 import type { PeopleParts } from "./people-parts.ts";
 import { peopleEnglish } from "./people-strings.ts";
@@ -17,7 +18,6 @@ export interface Live {
 
 /** A typing mark lapses at the server after 6 s; one whose end was lost ends here. */
 const typingMs = 7_000;
-const typingEveryMs = 3_000;
 
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(LIVE_STYLE);
@@ -29,6 +29,7 @@ export function createLive(parts: PeopleParts): Live {
   const strings = { ...peopleEnglish, ...parts.strings };
   const storage = openStorage("localStorage");
   const soundKey = `${keyPrefix(host.token)}sound`;
+  const marks = createMarks(parts);
   const cleanUp = new AbortController();
   const { signal } = cleanUp;
   let trouble = "";
@@ -36,7 +37,6 @@ export function createLive(parts: PeopleParts): Live {
   let told: string[] = [];
   let toldSeq = 0;
   let toldSession: string | undefined;
-  let typedAt = 0;
   let timer = 0;
 
   const listener = createListener(parts, {
@@ -72,7 +72,9 @@ export function createLive(parts: PeopleParts): Live {
   shadow.host.addEventListener("companion:open", wake, { signal });
   for (const name of ["pointerdown", "keydown"]) box.addEventListener(name, wake, { signal });
   window.addEventListener("focus", wake, { signal });
-  box.addEventListener("input", noteTyping, { signal });
+  box.addEventListener("input", marks.noteTyping, { signal });
+  // An open stream and a lock keep a page from being shown again as it was.
+  for (const name of ["pagehide", "pageshow"]) window.addEventListener(name, noteLeaving, { signal });
 
   function newestSeq(isPersons = false): number {
     return Math.max(0, ...chat.messages.map(({ seq = 0, by }) => (isPersons && by === undefined ? 0 : seq)));
@@ -117,15 +119,11 @@ export function createLive(parts: PeopleParts): Live {
     tone.stop(0.4);
   }
 
-  function noteTyping({ target }: Event): void {
-    const { value } = target as HTMLTextAreaElement;
-    if (!chat.isHeld || !(target as Element).closest(".composer") || Date.now() - typedAt < typingEveryMs || !value)
-      return;
-    typedAt = Date.now();
-    void client
-      .getSdk()
-      .then((companion) => companion.mark({ typing: true }, { retries: 0 }))
-      .catch(() => {});
+  function noteLeaving({ type }: Event): void {
+    const isLeaving = type === "pagehide";
+    if (isLeaving) marks.endTyping();
+    listener.rest(isLeaving);
+    if (!isLeaving) draw();
   }
 
   /** What is read is said to be, once. */
@@ -135,10 +133,7 @@ export function createLive(parts: PeopleParts): Live {
     const isRead = isSeen();
     if (isRead && newest > seen) {
       write({ seen: newest });
-      void client
-        .getSdk()
-        .then((companion) => companion.mark({ seen: newest }))
-        .catch(() => {});
+      marks.noteSeen(newest);
     }
     const count = isRead ? 0 : chat.messages.filter(({ by, seq = 0 }) => by !== undefined && seq > seen).length;
     host.mark(count, count ? `. ${fill(strings.unread, count)}` : "");

@@ -1,15 +1,14 @@
 /** The playground's chat on the screen: what was said and what it cost, and the field for the next message. */
-import { ArrowUp, RotateCcw, Square } from "lucide-preact";
+import { RotateCcw } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { formatDuration, formatNumber } from "../lib/format.ts";
+import { useRef } from "preact/hooks";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog } from "../ui/dialog.tsx";
-import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { Bubble } from "./bubble.tsx";
-import type { Trace } from "./test-chat.ts";
+import { Composer } from "./composer.tsx";
+import { useFollowEnd } from "./follow-end.ts";
+import { TraceDetails } from "./trace-details.tsx";
 import type { ChatState } from "./use-chat.ts";
 
 interface ChatCardProps {
@@ -26,21 +25,8 @@ interface ChatCardProps {
 
 export function ChatCard({ companion, chat, head, actions, whileRunning, onStartOver }: ChatCardProps) {
   const { turns, text, setText, problem, isRunning } = chat;
-  const log = useRef<HTMLDivElement>(null);
-  const transcript = useRef<HTMLDivElement>(null);
+  const { log, content, goToEnd, onScroll } = useFollowEnd();
   const input = useRef<HTMLTextAreaElement>(null);
-  /** People who read further up stay there while the reply grows. */
-  const isAtEnd = useRef(true);
-  const lastBottom = useRef(0);
-  const followEnd = () => {
-    if (isAtEnd.current && log.current !== null) log.current.scrollTop = log.current.scrollHeight;
-  };
-  // Not with each change of the chat: the composer's growth moves the end, too.
-  useEffect(() => {
-    const observer = new ResizeObserver(followEnd);
-    for (const { current } of [log, transcript]) if (current !== null) observer.observe(current);
-    return () => observer.disconnect();
-  }, []);
 
   /** Before what was pressed goes away; on touch screens the keyboard would cover what is to be read. */
   const goOn = () => (matchMedia("(pointer: coarse)").matches ? log : input).current?.focus();
@@ -48,9 +34,7 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
   function ask(message: string): void {
     if (isRunning || message.trim() === "") return;
     goOn();
-    isAtEnd.current = true;
-    // At once: the event of an earlier scroll up may still be on its way.
-    followEnd();
+    goToEnd();
     void chat.ask(message);
   }
 
@@ -82,14 +66,9 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
         aria-label="Conversation"
         aria-busy={isRunning}
         class="relative min-h-0 flex-1 overflow-y-auto"
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          const bottom = scrollTop + clientHeight;
-          // Growth below also moves the end away; only scrolling up counts as leaving it.
-          isAtEnd.current = scrollHeight - bottom < 32 || (isAtEnd.current && bottom >= lastBottom.current);
-          lastBottom.current = bottom;
-        }}
+        onScroll={onScroll}
       >
-        <div ref={transcript} class="space-y-5 p-4 sm:p-6">
+        <div ref={content} class="space-y-5 p-4 sm:p-6">
           <Bubble
             speaker="assistant"
             name={companion.name}
@@ -124,85 +103,13 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
           {problem && <Problem>{problem}</Problem>}
         </div>
       </div>
-      <Form class="flex flex-wrap items-end justify-end gap-2 border-t border-line p-3" onSubmit={() => ask(text)}>
-        <textarea
-          ref={input}
-          aria-label="Message"
-          placeholder="Write as a visitor would…"
-          rows={2}
-          dir="auto"
-          class="control max-h-48 min-w-48 flex-1 resize-none"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
-            event.preventDefault();
-            ask(text);
-          }}
-        />
-        {isRunning ? (
-          // Keys, so that one button never becomes the other under the very click that stops.
-          <div key="running" class="flex gap-2">
-            {whileRunning}
-            <Button
-              onClick={() => {
-                goOn();
-                chat.stop();
-              }}
-            >
-              <Square size={15} aria-hidden="true" />
-              Stop
-            </Button>
-          </div>
-        ) : (
-          <Button key="send" type="submit" kind="primary" disabled={text.trim() === ""}>
-            <ArrowUp size={16} aria-hidden="true" />
-            Send
-          </Button>
-        )}
-      </Form>
+      <Composer
+        {...{ text, setText, isRunning, ask, input, whileRunning }}
+        stop={() => {
+          goOn();
+          chat.stop();
+        }}
+      />
     </div>
-  );
-}
-
-/** The cost of one test turn, and on request the prompt that was sent. */
-function TraceDetails({ trace }: { trace: Trace }) {
-  const [isOpen, setIsOpen] = useState(false);
-  const about = trace.tokens_estimated ? "≈ " : "";
-  return (
-    <>
-      {trace.first_text_ms !== null && <span>first text {formatDuration(trace.first_text_ms)}</span>}
-      <span>total {formatDuration(trace.total_ms)}</span>
-      <span>
-        {about}
-        {formatNumber(trace.input_tokens)} in, {about}
-        {formatNumber(trace.output_tokens)} out
-        {trace.reasoning_tokens > 0 && `, ${formatNumber(trace.reasoning_tokens)} of it thought`}
-      </span>
-      <button type="button" class="text-accent underline" onClick={() => setIsOpen(true)}>
-        Prompt sent
-      </button>
-      {isOpen && (
-        <Dialog title="Prompt sent" onClose={() => setIsOpen(false)} isWide>
-          <p class="mb-4 text-muted">
-            {trace.model}
-            {trace.temperature !== null && `, temperature ${trace.temperature}`}
-            {trace.reasoning_effort !== null && `, effort ${trace.reasoning_effort}`}, at most{" "}
-            {formatNumber(trace.max_output_tokens)} tokens
-          </p>
-          <ol class="space-y-3">
-            {trace.messages.map((message, index) => (
-              // Keyed by index, since a prompt never changes.
-              <li key={index} class="rounded-xl border border-line">
-                <p class="border-b border-line px-3.5 py-1.5 font-mono text-[0.82rem] text-muted">{message.role}</p>
-                <p dir="auto" class="px-3.5 py-2.5 text-[0.94rem] wrap-anywhere whitespace-pre-wrap">
-                  {message.text}
-                </p>
-              </li>
-            ))}
-          </ol>
-        </Dialog>
-      )}
-    </>
   );
 }

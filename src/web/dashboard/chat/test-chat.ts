@@ -1,5 +1,6 @@
 /** The owner's test chat: streams a reply, and reads the trace that the server sends with it. */
 import { ApiError, send } from "../lib/api.ts";
+import type { ToolCall } from "../lib/types.ts";
 
 export interface Turn {
   role: "user" | "assistant";
@@ -16,14 +17,25 @@ export interface Trace {
   output_tokens: number;
   reasoning_tokens: number;
   tokens_estimated: boolean;
+  /** Null: the model has no price. */
+  cost_micros: number | null;
+  /** Null: a draft's. */
+  companion_version: number | null;
+  no_answer: boolean;
+  tool_calls: Pick<ToolCall, "tool" | "arguments" | "result" | "state">[];
+  /** Those that the model got. */
+  sources: { n: number; title: string; url: string | null; page: number | null; cited: boolean }[];
   first_text_ms: number | null;
   total_ms: number;
 }
 
-interface TestChat {
+export interface TestChat {
   companionId: string;
   message: string;
   history: readonly Turn[];
+  /** Whether its draft answers, in place of what is live; or the number of the version that does. */
+  draft?: boolean;
+  version?: number;
   signal: AbortSignal;
   onText(fragment: string): void;
   onTrace(trace: Trace): void;
@@ -40,9 +52,10 @@ export async function runTestChat({
   signal,
   onText,
   onTrace,
+  ...answerer
 }: TestChat): Promise<boolean> {
   const response = await send("POST", `/api/companions/${companionId}/test-chat`, {
-    body: { message, history: history.slice(-maxHistory), trace: true },
+    body: { ...answerer, message, history: history.slice(-maxHistory), trace: true },
     signal,
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();

@@ -122,6 +122,8 @@ function joinFresh(known: ConversationWithMessages, fresh: ConversationWithMessa
 }
 
 function joinEarlier(known: ConversationWithMessages, earlier: ConversationWithMessages): ConversationWithMessages {
-  const { messages, messages_next_cursor } = earlier;
+  const { messages_next_cursor } = earlier;
+  const ids = new Set(known.messages.map(({ id }) => id));
+  const messages = earlier.messages.filter(({ id }) => !ids.has(id));
   return { ...known, messages: [...messages, ...known.messages], messages_next_cursor };
 }

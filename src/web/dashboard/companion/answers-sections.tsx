@@ -79,8 +79,7 @@ export function LimitsSection({ id, ...props }: SectionProps & { id: string | un
           type="number"
           min={1}
           max={server.daily_messages}
-          {...tie(props, "daily_messages")}
-          aside={quota && `${formatNumber(quota.used)} today`}
+          {...tie(props, "daily_messages", quota ? `${formatNumber(quota.used)} today` : "")}
           placeholder={String(server.daily_messages)}
           hint={`Of all visitors together, trial chats included. The plan allows ${formatNumber(server.daily_messages)}.`}
         />
@@ -88,8 +87,11 @@ export function LimitsSection({ id, ...props }: SectionProps & { id: string | un
           label="Tokens a month"
           type="number"
           min={1}
-          {...tie(props, "monthly_tokens")}
-          aside={quota?.monthly_tokens && `${formatNumber(quota.monthly_tokens.used)} this month`}
+          {...tie(
+            props,
+            "monthly_tokens",
+            quota?.monthly_tokens ? `${formatNumber(quota.monthly_tokens.used)} this month` : "",
+          )}
           placeholder="no limit"
           hint="What is sent to the model and what it writes, together. A reply that has begun is finished."
         />

@@ -1,4 +1,5 @@
 /** The theme colour: picked or typed, with a note on whether it is visible. */
+import type { ComponentChildren } from "preact";
 import { defaultThemeColor } from "../lib/color.ts";
 import { Field } from "../ui/field.tsx";
 import { judgeColor } from "./draft.ts";
@@ -9,13 +10,14 @@ interface ColorFieldProps {
   shown: string;
   onValue(value: string): void;
   error: string | undefined;
+  aside: ComponentChildren;
 }
 
-export function ColorField({ value, shown, onValue, error }: ColorFieldProps) {
+export function ColorField({ value, shown, onValue, error, aside }: ColorFieldProps) {
   const judgement = judgeColor(shown);
   const hint = <span class={judgement?.isWarning ? "text-warn" : ""}>{judgement?.text}</span>;
   return (
-    <Field label="Colour" error={error} hint={hint}>
+    <Field label="Colour" error={error} hint={hint} aside={aside}>
       {(wiring) => (
         <div class="flex gap-2">
           <input

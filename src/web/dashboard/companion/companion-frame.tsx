@@ -1,7 +1,7 @@
 /** The head of a companion's pages, and its tabs. */
 import { ExternalLink } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { type Loaded, useLoad } from "../lib/load.ts";
 import { navigate, usePath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
@@ -57,6 +57,7 @@ export function CompanionFrame({ id, children }: FrameProps) {
             <Tab href={`${base}/tools`} label="Tools" />
             <Tab href={`${base}/install`} label="Install" />
             <Tab href={`${base}/playground`} label="Playground" />
+            <Tab href={`${base}/history`} label="History" />
           </>
         )}
         <Tab href={`/app/conversations?companion_id=${id}`} label="Conversations" />
@@ -68,8 +69,14 @@ export function CompanionFrame({ id, children }: FrameProps) {
 
 function Tab({ href, label }: { href: string; label: string }) {
   const isHere = usePath() === href;
+  const link = useRef<HTMLAnchorElement>(null);
+  // On narrow screens the tabs scroll.
+  useEffect(() => {
+    if (isHere) link.current?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [isHere]);
   return (
     <a
+      ref={link}
       href={href}
       aria-current={isHere ? "page" : undefined}
       class={`-mb-px shrink-0 border-b-2 px-3.5 py-2 font-medium ${

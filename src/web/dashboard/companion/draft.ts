@@ -2,7 +2,7 @@
 import { changedFields } from "../lib/api.ts";
 import { contrast, defaultThemeColor, isColor, textColorOn } from "../lib/color.ts";
 import { formatNumber } from "../lib/format.ts";
-import type { Companion, Json } from "../lib/types.ts";
+import type { Companion, CompanionDraft, Json } from "../lib/types.ts";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
 import {
   findPeopleProblems,
@@ -81,7 +81,10 @@ export function emptyDraft(): Draft {
   };
 }
 
-export function toDraft(companion: Companion): Draft {
+/** What owners set of a companion, which its draft has as well. */
+export type Settings = Omit<CompanionDraft, "changed" | "conflicts" | "began_version" | "updated_at">;
+
+export function toDraft(companion: Settings): Draft {
   return {
     ...mapPlainFields((field) => String(companion[field] ?? "")),
     name: companion.name,
@@ -175,7 +178,7 @@ export function toNewBody(draft: Draft): Body {
 }
 
 /** Fields of the form in which two versions of a companion differ. */
-export function findChanged(before: Companion, after: Companion): string[] {
+export function findChanged(before: Settings, after: Settings): string[] {
   return Object.keys(changedFields(toBody(toDraft(before)), toBody(toDraft(after))));
 }
 
@@ -189,12 +192,20 @@ export interface SectionProps {
   draft: Draft;
   problems: Problems;
   change(part: Partial<Draft>): void;
+  /** Fields that files set. */
+  managed: ReadonlySet<string>;
 }
 
-/** What a text field of the form is given of the draft. */
-export function tie({ draft, problems, change }: SectionProps, field: TextDraftField) {
+/** What a text field of the form is given of the draft. `aside`: what else stands beside its label. */
+export function tie({ draft, problems, change, managed }: SectionProps, field: TextDraftField, aside = "") {
   const onValue = (value: string) => change({ [field]: value });
-  return { value: draft[field], onValue, error: problems[field] };
+  const mark = managed.has(field) ? "managed by files" : "";
+  return {
+    value: draft[field],
+    onValue,
+    error: problems[field],
+    aside: [mark, aside].filter(Boolean).join(", "),
+  };
 }
 
 /**

@@ -8,34 +8,43 @@ import { useLeaveGuard } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import { isDark, theme } from "../lib/theme.ts";
-import { Button } from "../ui/button.tsx";
-import { AskDiscard } from "../ui/dialog.tsx";
 import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { KnowledgeSection, LimitsSection } from "./answers-sections.tsx";
 import { type Draft, type DraftField, findProblems, type Problems, shownColor } from "./draft.ts";
 import { PeopleSection } from "./people-section.tsx";
+import { SaveBar, type Target } from "./save-bar.tsx";
 import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
 import { ChallengeSection, VisitorsSection } from "./visitors-sections.tsx";
+
+/** How a form is saved. */
+export interface Saved {
+  /** For the history. */
+  note: string;
+  /** Visitors meet nothing of it yet. */
+  isDraft: boolean;
+}
 
 interface EditorProps {
   /** The companion's; none for a new one. */
   id?: string;
   /** The companion as saved. */
   kept: Draft;
-  isNew: boolean;
+  target: Target;
+  /** Fields that files set. */
+  managed?: readonly string[];
   /** Rejects with the server's error. */
-  onSave(draft: Draft): Promise<void>;
+  onSave(draft: Draft, saved: Saved): Promise<void>;
   children?: ComponentChildren;
 }
 
-export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
+export function Editor({ id, kept, target, managed, onSave, children }: EditorProps) {
   const { server } = useSession();
   const [draft, setDraft] = useState(kept);
   const [isTold, setIsTold] = useState(false);
-  const [isAsked, setIsAsked] = useState(false);
-  const save = useAction(async () => {
-    await onSave(draft);
+  const [note, setNote] = useState("");
+  const save = useAction(async (isDraft: boolean) => {
+    await onSave(draft, { note, isDraft });
     setIsTold(false);
   });
   const isDirty = JSON.stringify(draft) !== JSON.stringify(kept);
@@ -44,18 +53,18 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
   const own = useMemo(() => findProblems(draft, server.daily_messages), [draft, server]);
   const problems = { ...sentProblems(save.error), ...shownProblems(own, draft, kept, isTold) };
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
-  const section = { draft, problems, change };
+  const section = { draft, problems, change, managed: useMemo(() => new Set(managed), [managed]) };
 
-  function submit(): void {
+  function submit(isDraft = target === "draft"): void {
     setIsTold(true);
-    if (Object.keys(own).length === 0) void save.run();
+    if (Object.keys(own).length === 0) void save.run(isDraft);
     else requestAnimationFrame(() => document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus());
   }
 
   return (
     <div class="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22.5rem]">
       <div class="min-w-0">
-        <Form noValidate class="space-y-6" onSubmit={submit}>
+        <Form noValidate class="space-y-6" onSubmit={() => submit()}>
           <IdentitySection {...section} />
           <BehaviourSection {...section} />
           <KnowledgeSection {...section} id={id} />
@@ -67,32 +76,22 @@ export function Editor({ id, kept, isNew, onSave, children }: EditorProps) {
           <ChallengeSection {...section} />
           <MetadataSection {...section} />
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
-          {(isNew || isDirty) && (
-            <div class="sticky bottom-3 z-10 flex animate-[rise_140ms_ease-out] flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 [box-shadow:0_10px_32px_--alpha(var(--color-shade)/18%)]">
-              <p class="min-w-0 flex-1 text-[0.94rem] text-muted">
-                {isDirty ? "Not saved yet" : "Only the name is needed"}
-              </p>
-              {isDirty && !isNew && (
-                <Button kind="ghost" onClick={() => setIsAsked(true)}>
-                  Discard…
-                </Button>
-              )}
-              <Button type="submit" kind="primary" isBusy={save.isBusy}>
-                {isNew ? "Create companion" : "Save"}
-              </Button>
-            </div>
+          {(target === "new" || isDirty) && (
+            <SaveBar
+              target={target}
+              isDirty={isDirty}
+              isBusy={save.isBusy}
+              note={note}
+              onNote={setNote}
+              onDiscard={() => {
+                setDraft(kept);
+                save.clear();
+              }}
+              onSaveAsDraft={() => submit(true)}
+            />
           )}
         </Form>
         {children}
-        {isAsked && (
-          <AskDiscard
-            onDiscard={() => {
-              setDraft(kept);
-              save.clear();
-            }}
-            onClose={() => setIsAsked(false)}
-          />
-        )}
       </div>
       <div class="min-w-0 lg:sticky lg:top-6">
         <Preview draft={draft} />

@@ -64,8 +64,7 @@ export function BehaviourSection(props: SectionProps) {
         <TextField
           label="System prompt"
           rows={12}
-          {...tie(props, "system_prompt")}
-          aside={`≈ ${formatNumber(estimateTokens(draft.system_prompt))} tokens`}
+          {...tie(props, "system_prompt", `≈ ${formatNumber(estimateTokens(draft.system_prompt))} tokens`)}
           placeholder="You help the customers of a bicycle shop. Be brief, and friendly. When you do not know something, say so."
           hint="Sent to the language model with every message, so its tokens count every time."
         />
@@ -163,8 +162,7 @@ export function AccessSection(props: SectionProps) {
           label="Allowed origins"
           isCode
           rows={3}
-          {...tie(props, "allowed_origins")}
-          aside={count > 0 ? `${count} of 50` : "any website"}
+          {...tie(props, "allowed_origins", count > 0 ? `${count} of 50` : "any website")}
           placeholder={"https://shop.example\nhttps://*.shop.example"}
           hint="One per line. If empty, any website may embed it."
         />

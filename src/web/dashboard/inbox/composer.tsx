@@ -2,6 +2,7 @@
 import { SendHorizontal } from "lucide-preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { call } from "../lib/api.ts";
+import { formatNumber } from "../lib/format.ts";
 import { use } from "../lib/state.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -30,9 +31,11 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
   const refusal = use(outbox.refusal);
   const tellTyping = useTyping(path);
   const { handoff, message_count } = conversation;
+  /** Texts that were not sent are joined to one draft. */
+  const excess = draft.trim().length - maxTextLength;
 
   function send(): void {
-    if (draft.trim() === "" || draft.length > maxTextLength) return;
+    if (draft.trim() === "" || excess > 0) return;
     outbox.submit(message_count);
     tellTyping(false);
   }
@@ -42,10 +45,16 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
       {trouble !== null && (
         <Problem class="mb-2">{trouble} Your message is kept, and sent again automatically.</Problem>
       )}
+      {excess > 0 && (
+        <Problem class="mb-2">
+          {`A message has at most ${formatNumber(maxTextLength)} characters: this is ${formatNumber(excess)} too long. Send it in parts.`}
+        </Problem>
+      )}
       <div class="flex items-end gap-2">
         <textarea
           aria-label="Message to the visitor"
           aria-describedby={id}
+          aria-invalid={excess > 0}
           dir="auto"
           rows={Math.min(8, Math.max(2, draft.split("\n").length))}
           maxLength={maxTextLength}
@@ -63,7 +72,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
             send();
           }}
         />
-        <Button type="submit" kind="primary" icon={SendHorizontal} disabled={draft.trim() === ""}>
+        <Button type="submit" kind="primary" icon={SendHorizontal} disabled={draft.trim() === "" || excess > 0}>
           Send
         </Button>
       </div>

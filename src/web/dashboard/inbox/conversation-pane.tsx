@@ -79,12 +79,13 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
   const ownId = personIdOf(useSession());
   const { id, companion_id, handoff } = conversation;
   const companionName = useCompanionNames([companion_id])[companion_id] ?? "Companion";
-  const outbox = useMemo(() => new Outbox(ownId, id, path, transcript.reload), [id, ownId]);
+  const outbox = useMemo(() => new Outbox(ownId, id, path, () => void transcript.reload()), [id, ownId]);
   useEffect(() => outbox.begin(), [outbox]);
   const [hasDetails, setHasDetails] = useState(false);
   const earlier = useAction(transcript.loadEarlier);
   const typing = describeTyping(use(typingMarks), id, ownId);
   const { outgoing } = use(outbox.kept);
+  useEffect(() => outbox.settle(conversation.message_count), [outgoing, conversation.message_count]);
   const log = useScrolledToEnd(`${conversation.message_count} ${outgoing.length}`);
   useReadMarks(conversation, path);
   const state = describeState(conversation, ownId);

@@ -44,10 +44,12 @@ type Pulse =
       isOpen: boolean | null;
       lastId: string | null;
     }
-  | { type: "focus"; isFocused: boolean };
+  | { type: "focus"; tab: string; isFocused: boolean };
 
 /** Of the server's: a mark that is not repeated is over. */
 const typingMs = 6500;
+/** Of conversations in which nothing is to be done, the newest; the page of conversations lists all. */
+const maxSettled = 200;
 
 let share: (pulse: Pulse) => void = () => {};
 
@@ -66,7 +68,9 @@ export function followInbox(
   let isLeader = false;
   /** Only what came after the first state is news. */
   let isCurrentMs = Number.POSITIVE_INFINITY;
-  let isSeenElsewhere = false;
+  const tab = crypto.randomUUID();
+  /** Another tab's id. */
+  let focusedTab: string | null = null;
   let stop = () => {};
 
   function take({ type, data, id }: ServerEvent): void {
@@ -78,7 +82,7 @@ export function followInbox(
       typingMarks.value = typingMarks.value.filter(
         (mark) => mark.conversation_id !== row.id || before?.message_count === row.message_count,
       );
-      if (isLeader && Date.now() > isCurrentMs) onNews(before, row, isSeenElsewhere);
+      if (isLeader && Date.now() > isCurrentMs) onNews(before, row, focusedTab !== null);
     } else if (type === "typing") takeTyping(data as TypingMark);
     else if (type === "presence") presence.value = data as PresenceFacts;
   }
@@ -86,8 +90,11 @@ export function followInbox(
   channel.onmessage = ({ data: pulse }: MessageEvent<Pulse>) => {
     if (pulse.type === "event") take(pulse.event);
     else if (pulse.type === "open") isConnected.value = pulse.isOpen;
-    else if (pulse.type === "focus") isSeenElsewhere = pulse.isFocused;
-    else if (pulse.type === "ask" && isLeader) {
+    else if (pulse.type === "focus") {
+      // One tab's loss may arrive after the other's gain.
+      if (pulse.isFocused) focusedTab = pulse.tab;
+      else if (focusedTab === pulse.tab) focusedTab = null;
+    } else if (pulse.type === "ask" && isLeader) {
       const state = { presence: presence.value, isOpen: isConnected.value, lastId };
       share({ type: "state", rows: [...inboxRows.value.values()], ...state });
     } else if (pulse.type === "state" && !isLeader) {
@@ -97,8 +104,13 @@ export function followInbox(
   };
   share = (pulse) => channel.postMessage(pulse);
   share({ type: "ask" });
-  const tellFocus = () => share({ type: "focus", isFocused: document.hasFocus() });
-  for (const event of ["focus", "blur"]) window.addEventListener(event, tellFocus, { signal: ended.signal });
+  const shareFocus = ({ type }: { type: string }) => {
+    share({ type: "focus", tab, isFocused: type !== "pagehide" && document.hasFocus() });
+  };
+  for (const event of ["focus", "blur", "pagehide", "pageshow"]) {
+    window.addEventListener(event, shareFocus, { signal: ended.signal });
+  }
+  shareFocus({ type: "focus" });
 
   function lead(): void {
     isLeader = true;
@@ -128,6 +140,7 @@ export function followInbox(
   }
   return () => {
     stop();
+    shareFocus({ type: "pagehide" });
     ended.abort();
     channel.close();
     share = () => {};
@@ -139,8 +152,16 @@ export function followInbox(
 }
 
 function setRow(row: Conversation): void {
-  inboxRows.value = new Map([...inboxRows.value, [row.id, row]]);
+  const rows = new Map([...inboxRows.value, [row.id, row]]);
+  const settled = [...rows.values()].filter(isSettled);
+  if (settled.length > maxSettled) {
+    const oldest = settled.reduce((one, other) => (other.updated_at < one.updated_at ? other : one));
+    rows.delete(oldest.id);
+  }
+  inboxRows.value = rows;
 }
+
+const isSettled = ({ state, status }: Conversation) => state === "companion" && status !== "open";
 
 /** What this tab knows better than the stream, such as what was read just now. */
 export function changeRow(id: string, change: Partial<Conversation>): void {

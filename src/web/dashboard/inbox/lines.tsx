@@ -7,7 +7,7 @@ import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
 import { Badge } from "../ui/states.tsx";
-import type { Outgoing } from "./outbox.ts";
+import { findUnshown, type Outgoing } from "./outbox.ts";
 import { nameAuthor, nameVisitor } from "./words.ts";
 
 interface LinesProps {
@@ -52,12 +52,12 @@ export function Lines({ conversation, companionName, outgoing }: LinesProps) {
           {at === seenAt && <span>Seen</span>}
         </Bubble>
       ))}
-      {outgoing.map(({ clientId, text }) => (
+      {findUnshown(outgoing, conversation, ownId).map(({ clientId, text, seq }) => (
         <Bubble key={clientId} speaker="assistant" text={text} name="You" isPlain>
           <span aria-hidden="true" class="font-medium text-accent">
             You
           </span>
-          <span>Sending…</span>
+          <span>{seq === undefined ? "Sending…" : "Sent"}</span>
         </Bubble>
       ))}
     </div>

@@ -5,13 +5,15 @@
 import { ApiError, call, toSentence } from "../lib/api.ts";
 import { resumptions } from "../lib/session.ts";
 import { State } from "../lib/state.ts";
-import type { Message } from "../lib/types.ts";
+import type { ConversationWithMessages, Message } from "../lib/types.ts";
 
 export interface Outgoing {
   clientId: string;
   text: string;
   /** The newest `seq` that was on the screen. */
   after: number;
+  /** Its own, once the server has it; it stays until the transcript shows it. */
+  seq?: number;
 }
 
 interface Kept {
@@ -37,14 +39,14 @@ export class Outbox {
   readonly trouble = new State<string | null>(null);
   readonly #key: string;
   readonly #path: string;
-  readonly #onSent: () => Promise<void>;
+  readonly #onSent: () => void;
   readonly #ended = new AbortController();
   #isSending = false;
   #waitMs = firstWaitMs;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `path`: of the conversation in the API. `onSent`: shows what has arrived. */
-  constructor(personId: string, conversationId: string, path: string, onSent: () => Promise<void>) {
+  constructor(personId: string, conversationId: string, path: string, onSent: () => void) {
     this.#key = `companiond-draft ${personId} ${conversationId}`;
     this.#path = path;
     this.#onSent = onSent;
@@ -85,10 +87,18 @@ export class Outbox {
     void this.#send();
   }
 
+  /** The transcript shows all messages up to this one. */
+  settle(newestSeq: number): void {
+    const { draft, outgoing } = this.kept.value;
+    const left = outgoing.filter(({ seq }) => seq === undefined || seq > newestSeq);
+    if (left.length < outgoing.length) this.#keep({ draft, outgoing: left });
+  }
+
   /** After a refusal: beyond what the writer has seen by now. */
   sendAnyway(after: number): void {
-    const [first, ...others] = this.kept.value.outgoing;
-    if (first) this.#keep({ ...this.kept.value, outgoing: [{ ...first, after }, ...others] });
+    const { draft, outgoing } = this.kept.value;
+    const first = outgoing.find(isUnsent);
+    this.#keep({ draft, outgoing: outgoing.map((one) => (one === first ? { ...one, after } : one)) });
     this.refusal.value = null;
     void this.#send();
   }
@@ -96,8 +106,8 @@ export class Outbox {
   /** After a refusal: the text is a draft again. A server that refuses has kept nothing. */
   takeBack(): void {
     const { draft, outgoing } = this.kept.value;
-    const texts = [...outgoing.map(({ text }) => text), draft].filter((text) => text !== "");
-    this.#keep({ draft: texts.join("\n"), outgoing: [] });
+    const texts = [...outgoing.filter(isUnsent).map(({ text }) => text), draft].filter((text) => text !== "");
+    this.#keep({ draft: texts.join("\n"), outgoing: outgoing.filter((one) => !isUnsent(one)) });
     this.refusal.value = null;
     this.trouble.value = null;
   }
@@ -118,11 +128,12 @@ export class Outbox {
     this.#isSending = true;
     clearTimeout(this.#timer);
     while (this.refusal.value === null && !this.#ended.signal.aborted) {
-      const next = this.kept.value.outgoing[0];
+      const next = this.kept.value.outgoing.find(isUnsent);
       if (next === undefined) break;
       const { text, clientId: client_id, after } = next;
+      let seq: number;
       try {
-        await call("POST", `${this.#path}/messages`, { body: { text, client_id, after } });
+        ({ seq } = await call<{ seq: number }>("POST", `${this.#path}/messages`, { body: { text, client_id, after } }));
       } catch (error) {
         const refusal = toRefusal(error);
         this.trouble.value = refusal === null ? toSentence(error) : null;
@@ -133,13 +144,37 @@ export class Outbox {
       }
       this.#waitMs = firstWaitMs;
       this.trouble.value = null;
-      await this.#onSent().catch(() => {});
       // The conversation may be open again, with another draft.
       const { outgoing, draft } = this.#ended.signal.aborted ? read(this.#key) : this.kept.value;
-      this.#keep({ draft, outgoing: outgoing.filter(({ clientId }) => clientId !== client_id) });
+      this.#keep({ draft, outgoing: outgoing.map((one) => (one.clientId === client_id ? { ...one, seq } : one)) });
+      this.#onSent();
     }
     this.#isSending = false;
   }
+}
+
+const isUnsent = ({ seq }: Outgoing) => seq === undefined;
+
+/**
+ * What the transcript does not show yet. The answer with a message's `seq` may come after the event that brings the
+ * message: until then it is known by its writer and its words.
+ */
+export function findUnshown(
+  outgoing: readonly Outgoing[],
+  { messages, message_count }: Pick<ConversationWithMessages, "messages" | "message_count">,
+  personId: string,
+): Outgoing[] {
+  const firstSeq = message_count - messages.length + 1;
+  const named = new Set(outgoing.map(({ seq }) => seq));
+  const own = messages.flatMap(({ author, text }, at) =>
+    author?.member_id === personId && !named.has(firstSeq + at) ? [{ seq: firstSeq + at, text }] : [],
+  );
+  return outgoing.filter(({ seq, after, text }) => {
+    if (seq !== undefined) return seq > message_count;
+    const at = own.findIndex((message) => message.seq > after && message.text === text);
+    if (at !== -1) own.splice(at, 1);
+    return at === -1;
+  });
 }
 
 /** Null: it may yet arrive, or has arrived. */

@@ -7,15 +7,15 @@ import { use } from "../lib/state.ts";
 import { personIdOf } from "../members/who.ts";
 import { IconButton } from "../ui/button.tsx";
 import { say } from "../ui/toast.tsx";
+import { alerts, mayNotify, playSound } from "./alerts.ts";
 import { presence } from "./feed.ts";
-import { alerts, playSound } from "./watch.tsx";
 import { namePerson } from "./words.ts";
 
 export function PresenceSwitch() {
   const ownId = personIdOf(useSession());
   const known = use(presence);
   const hasSound = use(alerts.sound);
-  const hasNotices = use(alerts.notices) && Notification.permission === "granted";
+  const hasNotices = use(alerts.notices) && mayNotify();
   const isAvailable = known?.available ?? false;
   const change = useAction(async () => {
     const { available } = await call<{ available: boolean }>("PUT", "/api/presence", {
@@ -30,7 +30,8 @@ export function PresenceSwitch() {
 
   async function toggleNotices(): Promise<void> {
     if (hasNotices) alerts.notices.value = false;
-    else if ((await Notification.requestPermission()) === "granted") alerts.notices.value = true;
+    else if ("Notification" in window && (await Notification.requestPermission()) === "granted")
+      alerts.notices.value = true;
     else say("This browser does not allow notifications from here: its settings for this site say so.");
   }
 

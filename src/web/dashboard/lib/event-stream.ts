@@ -13,6 +13,7 @@ interface Follower {
   /** Null: from the beginning. */
   lastId: string | null;
   onEvent(event: ServerEvent): void;
+  /** False: the connection is lost. Servers end streams now and then: such an end is reported only where no new one begins. */
   onOpen(isOpen: boolean): void;
 }
 
@@ -57,9 +58,14 @@ export function followEvents(path: string, follower: Follower): () => void {
     for (let waitMs = 1000; !signal.aborted; waitMs = Math.min(maxWaitMs, waitMs * 2)) {
       const beganMs = Date.now();
       // Somebody else may be signed in by now.
-      if (interruption.value === null) await readOnce().catch(() => {});
+      const isEnded =
+        interruption.value === null &&
+        (await readOnce().then(
+          () => true,
+          () => false,
+        ));
       if (signal.aborted) return;
-      follower.onOpen(false);
+      if (!isEnded) follower.onOpen(false);
       if (Date.now() - beganMs > maxWaitMs) waitMs = 1000;
       await waitFor(waitMs * (0.5 + Math.random() / 2), signal);
     }

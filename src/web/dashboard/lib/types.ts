@@ -1,5 +1,6 @@
 /** What the management API sends: the types of the server's own schemas. */
-import type { Companion } from "../../../api/companions/responses.ts";
+import type { Companion as WireCompanion } from "../../../api/companions/responses.ts";
+import type { WireDiff } from "../../../api/companions/version-responses.ts";
 import type { Conversation, Message } from "../../../api/conversations/responses.ts";
 import type { ApiKey, NewApiKey } from "../../../api/keys/responses.ts";
 import type { SignedIn } from "../../../api/session/responses.ts";
@@ -9,6 +10,12 @@ export type { ResetLink, VoiceAgentGrant } from "../../../api/accounts/responses
 export type { AuditEntry } from "../../../api/audit/responses.ts";
 export type { Budget, BudgetPreview } from "../../../api/budgets/responses.ts";
 export type { EmbedToken } from "../../../api/companions/responses.ts";
+export type {
+  WireDraft as CompanionDraft,
+  WireRestored as RestoredCompanion,
+  WireVersion as CompanionVersion,
+  WireWholeVersion as WholeCompanionVersion,
+} from "../../../api/companions/version-responses.ts";
 export type { ConversationEvent, ConversationWithMessages } from "../../../api/conversations/responses.ts";
 export type {
   KnowledgeFound,
@@ -25,7 +32,10 @@ export type { Tool, ToolCallRecord, ToolTest, ToolWithSecret } from "../../../ap
 export type { FailedReplies, Quota } from "../../../api/usage/responses.ts";
 export type { NewVisitorKey, VisitorKey } from "../../../api/visitor-keys/responses.ts";
 export type { NewWebhookAnswer, Webhook, WebhookAttempt, WebhookDelivery } from "../../../api/webhooks/responses.ts";
-export type { ApiKey, Companion, Conversation, Message, SignedIn, UsageRow };
+export type { ApiKey, Conversation, Message, SignedIn, UsageRow };
+
+// TODO until the API has them.
+export type Companion = WireCompanion & { slug: string | null };
 
 export type Account = SignedIn["account"];
 export type Json = Companion["metadata"][string];
@@ -34,6 +44,8 @@ export interface Page<Item> {
   data: Item[];
   next_cursor: string | null;
 }
+
+export type FieldChange = WireDiff["changes"][number];
 
 /** In a transcript. */
 export type ToolCall = NonNullable<Message["tool_calls"]>[number];

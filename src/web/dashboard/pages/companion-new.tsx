@@ -19,7 +19,7 @@ export default function NewCompanionPage() {
   return (
     <>
       <PageHead title="New companion" back={{ href: "/app/companions", label: "Companions" }} />
-      <Editor kept={kept} isNew onSave={create} />
+      <Editor kept={kept} target="new" onSave={create} />
     </>
   );
 }

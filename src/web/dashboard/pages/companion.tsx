@@ -1,75 +1,49 @@
 /** `/app/companions/:id`: a companion's settings, and deleting it. */
 import { Copy, Pause, Play, Trash2 } from "lucide-preact";
-import { useMemo, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { type Draft, findChanged, toBody, toDraft, toNewBody } from "../companion/draft.ts";
-import { Editor } from "../companion/editor.tsx";
-import { call, changedFields, tagOf, toSentence } from "../lib/api.ts";
+import { toDraft, toNewBody } from "../companion/draft.ts";
+import { FilesSection } from "../companion/files-section.tsx";
+import { CompanionSettings } from "../companion/settings.tsx";
+import { call, toSentence } from "../lib/api.ts";
+import { useFound } from "../lib/found.ts";
 import { useAction } from "../lib/load.ts";
 import { hasUnsavedWork, homePath, navigate, type Params, releaseGuard } from "../lib/router.ts";
-import { refreshSession } from "../lib/session.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
-import { useGuardedSave } from "../ui/guarded-save.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { FailureNotice } from "../usage/failed-replies.tsx";
+import type { CompanionSet } from "../versions/types.ts";
 
 export default function CompanionPage({ params }: { params: Params }) {
   return (
     <CompanionFrame id={params.id ?? ""}>
-      {(companion, { set }) => (
-        <>
-          <FailureNotice companionId={companion.id} />
-          <Settings key={companion.id} companion={companion} onChanged={set} />
-        </>
-      )}
+      {(companion, { set }) => <OwnPage key={companion.id} companion={companion} onChanged={set} />}
     </CompanionFrame>
+  );
+}
+
+function OwnPage({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+  const { found: managed = null } = useFound<CompanionSet>(companion.slug === null ? null : `${pathOf(companion)}/set`);
+  const shared = { companion, onChanged, managed };
+  return (
+    <>
+      <FailureNotice companionId={companion.id} />
+      <CompanionSettings {...shared}>
+        <div class="mt-6">
+          <FilesSection {...shared} />
+        </div>
+        <Fate companion={companion} onChanged={onChanged} />
+      </CompanionSettings>
+    </>
   );
 }
 
 function pathOf({ id }: Companion): string {
   return `/api/companions/${id}`;
-}
-
-function Settings({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
-  // What is edited, and how often another version was begun with.
-  const [{ base, round }, setBegun] = useState({ base: companion, round: 0 });
-  const kept = useMemo(() => toDraft(base), [base]);
-  function beginWith(next: Companion): void {
-    setBegun({ base: next, round: round + 1 });
-    onChanged(next);
-  }
-  const { save, question } = useGuardedSave<Companion, Draft>({
-    name: base.name,
-    base,
-    tagOf,
-    read: () => call("GET", pathOf(base)),
-    findChanged: (before, after) => findChanged(before, after).map((field) => field.replaceAll("_", " ")),
-    async write(draft, _, ifMatch) {
-      const body = changedFields(toBody(kept), toBody(draft));
-      beginWith(await call<Companion>("PATCH", pathOf(base), { body, ifMatch }));
-      // Whether there is an inbox.
-      if ("handoff" in body) void refreshSession();
-      say("Saved.");
-    },
-    load: beginWith,
-  });
-  /** What is typed stays: pausing saves nothing of it. */
-  function takePaused(next: Companion): void {
-    if (findChanged(base, next).length === 0) setBegun({ base: next, round });
-    onChanged(next);
-  }
-  return (
-    <>
-      <Editor key={round} id={base.id} kept={kept} isNew={false} onSave={save}>
-        <Fate companion={companion} onChanged={takePaused} />
-      </Editor>
-      {question}
-    </>
-  );
 }
 
 function Fate({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {

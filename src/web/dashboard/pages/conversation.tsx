@@ -131,6 +131,7 @@ export default function ConversationPage({ params }: { params: Params }) {
               </span>
             )}
             <MessageFoot message={message} />
+            <VersionLink companionId={conversation.companion_id} message={message} />
           </Bubble>
         ))}
       </div>
@@ -168,6 +169,18 @@ function exportConversation(whole: ConversationWithMessages, companionName: stri
 function leave(done: string): void {
   navigate(listPath, { replace: true });
   say(done);
+}
+
+/** Which version answered. */
+function VersionLink({ companionId, message }: { companionId: string; message: Message }) {
+  const { scopes } = useSession();
+  const version = message.companion_version;
+  if (version === null || !scopes.includes("companions:write")) return null;
+  return (
+    <a href={`/app/companions/${companionId}/history?version=${version}`} class="underline">
+      version {version}
+    </a>
+  );
 }
 
 function MessageFoot({ message }: { message: Message }) {

@@ -8,11 +8,14 @@ const states: Record<string, { tone: Tone; label: string }> = {
   running: { tone: "neutral", label: "no answer yet" },
   done: { tone: "good", label: "done" },
   failed: { tone: "bad", label: "failed" },
+  refused: { tone: "bad", label: "refused" },
   declined: { tone: "neutral", label: "declined" },
 };
 
+type Call = Pick<ToolCall, "call_id" | "tool" | "arguments" | "result"> & { state: string };
+
 /** In a transcript. */
-export function CalledTools({ calls }: { calls: readonly ToolCall[] }) {
+export function CalledTools({ calls }: { calls: readonly Call[] }) {
   const failed = calls.filter(({ state }) => state === "failed").length;
   return (
     <details class="w-full">
@@ -25,15 +28,15 @@ export function CalledTools({ calls }: { calls: readonly ToolCall[] }) {
   );
 }
 
-interface CallListProps<Call extends ToolCall> {
-  calls: readonly Call[];
+interface CallListProps<Shown extends Call> {
+  calls: readonly Shown[];
   /** Beside the state. */
-  aside?(call: Call): ComponentChildren;
+  aside?(call: Shown): ComponentChildren;
   /** Below what came back. */
-  foot?(call: Call): ComponentChildren;
+  foot?(call: Shown): ComponentChildren;
 }
 
-export function CallList<Call extends ToolCall>({ calls, aside, foot }: CallListProps<Call>) {
+export function CallList<Shown extends Call>({ calls, aside, foot }: CallListProps<Shown>) {
   return (
     <ul class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Calls of tools">
       {calls.map((call) => {

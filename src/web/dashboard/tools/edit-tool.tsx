@@ -5,6 +5,7 @@ import type { Tool, ToolWithSecret } from "../lib/types.ts";
 import { EditDialog } from "../ui/guarded-save.tsx";
 import { SecretShown } from "../ui/secret.tsx";
 import { say } from "../ui/toast.tsx";
+import { noteHeader } from "../versions/note.tsx";
 import { findToolChanges, type ToolDraft, toToolBody, toToolDraft } from "./tool-draft.ts";
 import { ToolForm } from "./tool-form.tsx";
 
@@ -18,7 +19,10 @@ interface MakeProps {
 export function MakeTool({ path, onSaved, onClose }: MakeProps) {
   const [made, setMade] = useState<ToolWithSecret | null>(null);
   async function create(draft: ToolDraft): Promise<void> {
-    const tool = await call<ToolWithSecret>("POST", path, { body: toToolBody(draft) });
+    const tool = await call<ToolWithSecret>("POST", path, {
+      body: toToolBody(draft),
+      headers: noteHeader(draft.note),
+    });
     say("Added: try it before visitors do.");
     await onSaved();
     // The requests of MCP are not signed.
@@ -40,6 +44,7 @@ export function EditTool({ path, tool, onSaved, onClose }: EditToolProps) {
       name={tool.title}
       toDraft={toToolDraft}
       toBody={toToolBody}
+      headersOf={({ note }) => noteHeader(note)}
       findChanged={findToolChanges}
       onSaved={onSaved}
       onClose={onClose}

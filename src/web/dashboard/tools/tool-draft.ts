@@ -26,6 +26,8 @@ export interface ToolDraft {
   seconds: string;
   confirm: boolean;
   requiresVisitor: boolean;
+  /** Why it is made or changed, for the companion's history. */
+  note: string;
 }
 
 export const usualSeconds = 10;
@@ -44,6 +46,7 @@ export function toToolDraft(tool: Tool | null): ToolDraft {
     seconds: String((tool?.timeout_ms ?? usualSeconds * 1000) / 1000),
     confirm: tool?.confirm ?? false,
     requiresVisitor: tool?.requires_visitor ?? false,
+    note: "",
   };
 }
 

@@ -3,6 +3,7 @@ import type { Tool } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
 import { CheckField, SelectField, TextField } from "../ui/field.tsx";
 import { useDraft } from "../ui/guarded-save.tsx";
+import { NoteField } from "../versions/note.tsx";
 import { HeadersEditor } from "./headers-editor.tsx";
 import { ParametersEditor } from "./parameters-editor.tsx";
 import { findToolProblems, type ToolDraft, toToolDraft } from "./tool-draft.ts";
@@ -157,6 +158,7 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
         hint="The visitor waits meanwhile."
         error={problemOf("timeout_ms")}
       />
+      <NoteField note={draft.note} onNote={(note) => change({ note })} />
     </FormDialog>
   );
 }

@@ -102,9 +102,9 @@ interface SelectProps extends FieldProps {
   disabled?: boolean;
 }
 
-export function SelectField({ label, hint, error, value, onValue, options, disabled, class: more }: SelectProps) {
+export function SelectField({ value, onValue, options, disabled, ...field }: SelectProps) {
   return (
-    <Field label={label} hint={hint} error={error} class={more ?? ""}>
+    <Field {...field}>
       {(wiring) => (
         <select
           {...wiring}

@@ -97,6 +97,8 @@ interface EditProps<Kept extends object, Draft> {
   toDraft(kept: Kept): Draft;
   /** What is sent of a draft, with what has not changed. */
   toBody(draft: Draft): object;
+  /** What is sent beside it. */
+  headersOf?(draft: Draft): Record<string, string>;
   /** What differs between two versions, in words of the form. */
   findChanged(before: Kept, after: Kept): readonly string[];
   onSaved(): Promise<void>;
@@ -119,7 +121,7 @@ interface EditLoadedProps<Kept extends object, Draft> extends EditProps<Kept, Dr
 }
 
 function EditLoaded<Kept extends object, Draft>(props: EditLoadedProps<Kept, Draft>) {
-  const { path, name, kept, set, toDraft, toBody, findChanged, onSaved, onClose, children } = props;
+  const { path, name, kept, set, toDraft, toBody, headersOf, findChanged, onSaved, onClose, children } = props;
   const { save, question } = useGuardedSave<Kept, Draft>({
     name,
     base: kept,
@@ -127,7 +129,8 @@ function EditLoaded<Kept extends object, Draft>(props: EditLoadedProps<Kept, Dra
     read: () => call("GET", path),
     findChanged,
     async write(draft, _, ifMatch) {
-      await call("PATCH", path, { body: changedFields(toBody(toDraft(kept)), toBody(draft)), ifMatch });
+      const body = changedFields(toBody(toDraft(kept)), toBody(draft));
+      await call("PATCH", path, { body, ifMatch, headers: headersOf?.(draft) ?? {} });
       say("Saved.");
       await onSaved();
       onClose();

@@ -1,0 +1,140 @@
+/** A companion's settings: of what is live, or of its draft. */
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { call, changedFields, tagOf } from "../lib/api.ts";
+import { find, useFound } from "../lib/found.ts";
+import { releaseGuard, replaceSearch, useSearch } from "../lib/router.ts";
+import { refreshSession } from "../lib/session.ts";
+import type { Companion, CompanionDraft } from "../lib/types.ts";
+import { useGuardedSave } from "../ui/guarded-save.tsx";
+import { lazy } from "../ui/lazy.tsx";
+import { Pending } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import { noteHeader } from "../versions/note.tsx";
+import type { CompanionSet } from "../versions/types.ts";
+import { draftPath, saveDraft } from "../versions/unpublished.ts";
+import { type Draft, findChanged, type Settings, toBody, toDraft } from "./draft.ts";
+import { Editor, type Saved } from "./editor.tsx";
+
+const DraftBanner = lazy(async () => (await import("../pages/history.tsx")).DraftBanner);
+
+interface SettingsProps {
+  companion: Companion;
+  /** The set of files that manages it, if one does. */
+  managed: CompanionSet | null;
+  onChanged(companion: Companion): void;
+  children: ComponentChildren;
+}
+
+export function CompanionSettings({ companion, managed, onChanged, children }: SettingsProps) {
+  const unpublished = useFound<CompanionDraft>(draftPath(companion.id));
+  const isAsked = useSearch().get("edit") === "draft";
+  const { found: draft } = unpublished;
+  const [generation, setGeneration] = useState(0);
+  if (isAsked && draft === undefined) return <Pending of={unpublished} lines={6} />;
+  const edited = isAsked && draft ? draft : null;
+  return (
+    <>
+      {draft && (
+        <DraftBanner
+          companion={companion}
+          draft={draft}
+          isEdited={edited !== null}
+          onPublished={(published) => {
+            releaseGuard();
+            unpublished.set(null);
+            replaceSearch({ edit: null });
+            onChanged(published);
+          }}
+          onGone={() => {
+            releaseGuard();
+            void unpublished.reload().then(() => setGeneration(generation + 1));
+          }}
+        />
+      )}
+      <Form
+        // A form begins with what it edits.
+        key={`${edited === null ? "live" : "draft"} ${generation}`}
+        companion={companion}
+        managed={managed}
+        edited={edited}
+        onChanged={onChanged}
+        onDraft={unpublished.set}
+      >
+        {children}
+      </Form>
+    </>
+  );
+}
+
+interface FormProps extends SettingsProps {
+  /** Null: what is live. */
+  edited: CompanionDraft | null;
+  onDraft(draft: CompanionDraft): void;
+}
+
+const noFields: readonly string[] = [];
+
+type Mine = Saved & { draft: Draft };
+
+function Form({ companion, managed, edited, onChanged, onDraft, children }: FormProps) {
+  const path = `/api/companions/${companion.id}`;
+  const current: Settings = edited ?? companion;
+  // What is edited, and how often another version was begun with.
+  const [{ base, round }, setBegun] = useState({ base: current, round: 0 });
+  // What is typed stays where nothing of the form was changed elsewhere, as by pausing.
+  const isSame = base !== current && findChanged(base, current).length === 0;
+  if (isSame) setBegun({ base: current, round });
+  const kept = useMemo(() => toDraft(base), [base]);
+  function beginWith(next: Settings): void {
+    setBegun({ base: next, round: round + 1 });
+    if (edited === null) onChanged(next as Companion);
+    else onDraft(next as CompanionDraft);
+  }
+  const { save, question } = useGuardedSave<Settings, Mine>({
+    name: edited === null ? base.name : "the draft",
+    base,
+    tagOf,
+    // A draft that is gone is what is live.
+    read: async () => (edited && (await find<CompanionDraft>(draftPath(companion.id)))) ?? call<Companion>("GET", path),
+    findChanged: (before, after) => findChanged(before, after).map((field) => field.replaceAll("_", " ")),
+    async write({ draft, note, isDraft }, over, ifMatch) {
+      const body = changedFields(toBody(kept), toBody(draft));
+      if (isDraft) {
+        const found = edited === null ? await find<CompanionDraft>(draftPath(companion.id)) : (over as CompanionDraft);
+        const tag = edited === null ? found && tagOf(found) : ifMatch;
+        const made = await saveDraft(companion, found, body, { note, ifMatch: tag ?? undefined });
+        releaseGuard();
+        if (edited !== null) beginWith(made);
+        else {
+          onDraft(made);
+          replaceSearch({ edit: "draft" });
+          // To what says so.
+          window.scrollTo(0, 0);
+        }
+        say("Saved as a draft: visitors meet nothing of it yet.");
+        return;
+      }
+      beginWith(await call<Companion>("PATCH", path, { body, ifMatch, headers: noteHeader(note) }));
+      // Whether there is an inbox.
+      if ("handoff" in body) void refreshSession();
+      say("Saved.");
+    },
+    load: beginWith,
+  });
+  return (
+    <>
+      <Editor
+        key={round}
+        id={companion.id}
+        kept={kept}
+        target={edited === null ? "live" : "draft"}
+        managed={managed?.fields ?? noFields}
+        onSave={(draft, saved) => save({ draft, ...saved })}
+      >
+        {children}
+      </Editor>
+      {question}
+    </>
+  );
+}

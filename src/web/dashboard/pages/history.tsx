@@ -1,0 +1,105 @@
+/** `/app/companions/:id/history`: every version of a companion, what each changed, and the step back to one. */
+import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { toSentence } from "../lib/api.ts";
+import { type Params, useSearch } from "../lib/router.ts";
+import type { Companion, CompanionVersion } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Time } from "../ui/page.tsx";
+import { Badge, Pending, Problem } from "../ui/states.tsx";
+import { useVersions } from "../versions/use-versions.ts";
+import { VersionPane } from "../versions/version-pane.tsx";
+import { describeOrigin, nameFields } from "../versions/words.ts";
+
+/** Loaded with this page: each file of its own costs the first load its name. */
+export { DraftBanner } from "../versions/draft-banner.tsx";
+
+export default function HistoryPage({ params }: { params: Params }) {
+  return (
+    <CompanionFrame id={params.id ?? ""}>
+      {(companion, { set }) => <History key={companion.id} companion={companion} onChanged={set} />}
+    </CompanionFrame>
+  );
+}
+
+function History({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+  const versions = useVersions(companion.id);
+  const opened = Number(useSearch().get("version"));
+  const { items } = versions;
+  if (items === null) return <Pending of={versions} lines={6} />;
+  const current = items[0]?.number ?? 1;
+  return (
+    <div class="grid items-start gap-4 md:grid-cols-[15rem_minmax(0,1fr)]">
+      <section aria-label="Versions" class={opened > 0 ? "max-md:hidden" : ""}>
+        <ol class="card overflow-hidden">
+          {items.map((version) => (
+            <Row
+              key={version.number}
+              version={version}
+              isOpen={version.number === opened}
+              isCurrent={version.number === current}
+            />
+          ))}
+        </ol>
+        {versions.error !== null && <Problem class="mt-3">{toSentence(versions.error)}</Problem>}
+        {versions.hasMore && (
+          <p class="mt-3 text-center">
+            <Button isBusy={versions.isBusy} onClick={() => void versions.loadMore()}>
+              Show more
+            </Button>
+          </p>
+        )}
+      </section>
+      {opened > 0 ? (
+        <VersionPane
+          key={opened}
+          companion={companion}
+          number={opened}
+          versions={items}
+          onRestored={(restored) => {
+            onChanged(restored);
+            void versions.reload();
+          }}
+        />
+      ) : (
+        <div class="card p-6 text-center text-pretty text-muted max-md:hidden">
+          {items.length === 1
+            ? "It has never been changed: this is what it was made with."
+            : "Choose a version to see what it changed, and to go back to it."}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Row({ version, isOpen, isCurrent }: { version: CompanionVersion; isOpen: boolean; isCurrent: boolean }) {
+  const { number, created_at, note, changed } = version;
+  return (
+    <li class="border-line not-last:border-b">
+      <a
+        href={`?version=${number}`}
+        aria-current={isOpen ? "true" : undefined}
+        class={`block px-3.5 py-2.5 ${isOpen ? "bg-tint" : "hover:bg-sunken"}`}
+      >
+        <span class="flex items-baseline justify-between gap-2">
+          <span class="font-medium">
+            Version {number} {isCurrent && <Badge tone="good">live</Badge>}
+          </span>
+          <span class="shrink-0 text-[0.82rem] text-muted">
+            <Time at={created_at} />
+          </span>
+        </span>
+        {note !== null && (
+          <span dir="auto" class="block wrap-anywhere">
+            {note}
+          </span>
+        )}
+        <span class="block text-[0.88rem] text-muted wrap-anywhere">
+          {changed.length > 0 ? nameFields(changed) : "what it was made with"}
+        </span>
+        <span dir="auto" class="block truncate text-[0.82rem] text-muted">
+          {describeOrigin(version)}
+        </span>
+      </a>
+    </li>
+  );
+}

@@ -1,0 +1,97 @@
+/** Asks before a draft becomes live, and again where what it changes was changed live meanwhile. */
+import { useState } from "preact/hooks";
+import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
+import { useAction } from "../lib/load.ts";
+import { hasUnsavedWork } from "../lib/router.ts";
+import type { Companion, CompanionDraft } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import { ChangeList } from "./change-list.tsx";
+import { NoteField, noteHeader } from "./note.tsx";
+import { draftPath, listChanges } from "./unpublished.ts";
+import { nameFields } from "./words.ts";
+
+interface PublishProps {
+  companion: Companion;
+  draft: CompanionDraft;
+  onPublished(companion: Companion): void;
+  /** The draft was changed or discarded meanwhile. */
+  onStale(): void;
+  onClose(): void;
+}
+
+export function PublishDialog({ companion, draft, onPublished, onStale, onClose }: PublishProps) {
+  const [note, setNote] = useState("");
+  const publish = useAction(async (overwrite: boolean) => {
+    const options = { body: { overwrite }, ifMatch: tagOf(draft), headers: noteHeader(note) };
+    onPublished(await call<Companion>("POST", `${draftPath(companion.id)}/publish`, options));
+    say("Published: visitors meet it from their next message on.");
+    onClose();
+  });
+  const { error } = publish;
+  const status = error instanceof ApiError ? error.status : 0;
+
+  if (status === 412 || status === 404) {
+    return (
+      <Dialog title="The draft was changed meanwhile" onClose={onClose}>
+        <p class="text-pretty text-muted">
+          Someone saved, published or discarded it since this page was opened. Nothing was published by you.
+        </p>
+        <DialogActions>
+          <Button
+            kind="primary"
+            onClick={() => {
+              onStale();
+              onClose();
+            }}
+          >
+            Show it as it is now
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
+  const fields = status === 409 ? (error as ApiError).problem["fields"] : undefined;
+  if (Array.isArray(fields)) {
+    return (
+      <Dialog title="It was changed live meanwhile" onClose={onClose}>
+        <div class="space-y-3 text-pretty text-muted">
+          <p>
+            Since the draft began, other values of <strong class="font-medium text-ink">{nameFields(fields)}</strong>{" "}
+            went live. Nothing is published yet.
+          </p>
+          <p>
+            Overwrite them with the draft's: the history keeps them. Or cancel, and bring into the draft what it should
+            keep of them.
+          </p>
+        </div>
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="danger" isBusy={publish.isBusy} onClick={() => void publish.run(true)}>
+            Overwrite and publish
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog
+      title="Publish the draft?"
+      action="Publish"
+      isWide
+      isThrowaway
+      isTold
+      submit={{ ...publish, run: () => publish.run(false) }}
+      onClose={onClose}
+    >
+      {hasUnsavedWork() && <Problem>What you typed on this page is not saved, and is not published.</Problem>}
+      <div class="max-h-80 overflow-y-auto">
+        <ChangeList changes={listChanges(companion, draft)} />
+      </div>
+      <NoteField note={note} onNote={setNote} />
+      {error !== null && <Problem>{toSentence(error)}</Problem>}
+    </FormDialog>
+  );
+}

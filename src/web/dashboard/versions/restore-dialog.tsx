@@ -1,0 +1,140 @@
+/** Asks before an earlier version becomes live again, and says why it cannot, or what of it is missing. */
+import { useState } from "preact/hooks";
+import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import type { Companion, FieldChange, RestoredCompanion } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { Problem, Skeleton } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import { ChangeList } from "./change-list.tsx";
+import { NoteField, noteHeader } from "./note.tsx";
+import { versionsPath } from "./use-versions.ts";
+
+interface RestoreProps {
+  companion: Companion;
+  number: number;
+  newest: number;
+  onRestored(companion: Companion): void;
+  onClose(): void;
+}
+
+/** What did not come back as it was. */
+type Restored = Pick<RestoredCompanion, "missing_sources" | "new_tools">;
+
+export function RestoreDialog({ companion, number, newest, onRestored, onClose }: RestoreProps) {
+  const path = versionsPath(companion.id);
+  const [note, setNote] = useState("");
+  const [left, setLeft] = useState<Restored | null>(null);
+  const diff = useLoad<{ changes: FieldChange[] }>(`${path}/${newest}/diff?to=${number}`);
+  const read = () => call<Companion>("GET", `/api/companions/${companion.id}`);
+  const restore = useAction(async () => {
+    const options = { ifMatch: tagOf(companion), headers: noteHeader(note) };
+    const restored = await call<Restored>("POST", `${path}/${number}/restore`, options);
+    onRestored(await read());
+    say(`It is as it was in version ${number}.`);
+    if (restored.missing_sources.length + restored.new_tools.length === 0) onClose();
+    else setLeft(restored);
+  });
+  const isStale = restore.error instanceof ApiError && restore.error.status === 412;
+
+  if (left !== null) return <WhatIsLeft {...left} onClose={onClose} />;
+  if (isStale) {
+    return (
+      <Dialog title="It was changed meanwhile" onClose={onClose}>
+        <p class="text-pretty text-muted">
+          Since this page was opened the companion was changed, here or elsewhere. Nothing was restored. The list of
+          versions shows who changed what; then restore again, if you still want to.
+        </p>
+        <DialogActions>
+          <Button
+            kind="primary"
+            onClick={() => {
+              void read().then(onRestored);
+              onClose();
+            }}
+          >
+            Show what changed
+          </Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog
+      title={`Restore version ${number}?`}
+      action="Restore"
+      isWide
+      isThrowaway
+      isTold
+      submit={restore}
+      onClose={onClose}
+    >
+      <p class="text-pretty text-muted">
+        This becomes a new version, which visitors meet from their next message on. Its sources, and whether it is
+        paused, stay as they are.
+      </p>
+      {diff.data ? (
+        <div class="max-h-80 overflow-y-auto">
+          <ChangeList changes={diff.data.changes.filter(({ field }) => field !== "sources")} />
+        </div>
+      ) : (
+        diff.error === null && <Skeleton lines={2} />
+      )}
+      <NoteField note={note} onNote={setNote} />
+      {restore.error !== null && <Refusal error={restore.error} />}
+    </FormDialog>
+  );
+}
+
+function WhatIsLeft({ missing_sources: sources, new_tools: tools, onClose }: Restored & { onClose(): void }) {
+  return (
+    <Dialog title="Restored, but not all of it" onClose={onClose}>
+      {sources.length > 0 && (
+        <>
+          <p class="text-muted">
+            These sources were deleted since, and are not brought back. Add them again if they are needed.
+          </p>
+          <Names names={sources.map(({ title }) => title)} />
+        </>
+      )}
+      {tools.length > 0 && (
+        <>
+          <p class="mt-4 text-muted">
+            These tools were deleted since. They are back with new secrets, and without the headers that they sent:
+            rotate the secrets, and type the headers again.
+          </p>
+          <Names names={tools.map(({ name }) => name)} />
+        </>
+      )}
+      <DialogActions>
+        <Button kind="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function Names({ names }: { names: readonly string[] }) {
+  return (
+    <ul class="mt-2 space-y-1">
+      {names.map((name, at) => (
+        <li key={at} dir="auto" class="wrap-anywhere">
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What was allowed once may be refused today: each field with its reason. */
+function Refusal({ error }: { error: unknown }) {
+  const fields = error instanceof ApiError ? error.fields : [];
+  return (
+    <Problem>
+      {toSentence(error)}
+      {fields.map(({ param, detail }) => ` ${param}: ${detail}`)}
+    </Problem>
+  );
+}

@@ -1,0 +1,57 @@
+/** Versions in words: who made them and how, what their fields are called, and what values are as text. */
+import type { CompanionVersion, FieldChange } from "../lib/types.ts";
+
+const viaWords: Record<NonNullable<CompanionVersion["via"]>, string> = {
+  api: "by API",
+  dashboard: "in the dashboard",
+  cli: "on the command line",
+  apply: "from files",
+  restore: "by restoring an earlier version",
+  publish: "by publishing the draft",
+};
+
+/** "Ada, in the dashboard": as much of it as is known. */
+export function describeOrigin({ actor, via }: Pick<CompanionVersion, "actor" | "via">): string {
+  const who = actor === null ? null : (actor.name ?? (actor.type === "cli" ? "The operator" : "Someone"));
+  return [who, via && viaWords[via]].filter(Boolean).join(", ");
+}
+
+function nameField(field: string): string {
+  return field.replaceAll("_", " ");
+}
+
+/** As a heading. */
+export function titleField(field: string): string {
+  return field.charAt(0).toUpperCase() + nameField(field).slice(1);
+}
+
+export function nameFields(fields: readonly string[]): string {
+  return new Intl.ListFormat("en").format(fields.map(nameField));
+}
+
+/** Longer values, and those of several lines, are compared line by line. */
+const maxInline = 120;
+
+export function isLong({ from, to }: Pick<FieldChange, "from" | "to">): boolean {
+  return [from, to].some((value) => {
+    const text = toText(value);
+    return text.length > maxInline || text.includes("\n");
+  });
+}
+
+/** Empty for what is not set. */
+export function toText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "object") return String(value);
+  if (!Array.isArray(value)) return Object.keys(value).length === 0 ? "" : JSON.stringify(value, null, 2);
+  if (value.every((item) => typeof item !== "object")) return value.join("\n");
+  return value.map((item) => describeSource(item) ?? JSON.stringify(item, null, 2)).join("\n");
+}
+
+/** A source's id says nothing to people. */
+function describeSource(item: unknown): string | null {
+  const { title, content_hash: hash } = Object(item);
+  if (hash === undefined) return null;
+  return `${title ?? "Untitled"} (${hash === null ? "not read yet" : `content ${String(hash).slice(0, 8)}`})`;
+}
