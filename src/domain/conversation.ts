@@ -80,6 +80,7 @@ export const uncounted = {
   finishReason: null,
   model: null,
   provider: null,
+  companionVersion: null,
 } as const;
 
 /** How often a message that has reached a provider, and has no reply, runs again without counting again. */

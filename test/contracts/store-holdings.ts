@@ -62,6 +62,8 @@ export function holdingsContract(open: OpenStore): void {
       await publishNext(world, ["words"]);
       expect(await held()).toMatchObject({ bytes: own + 9 + 5 });
       await knowledge.delete(account.id, companion.id, written?.id ?? "", world.context());
+      // A full account keeps no old versions.
+      await companions.update(account.id, companion.id, { temperature: 1 }, within({ bytes: 0 }));
       expect(await held()).toMatchObject({ bytes: own });
       await send(newSource({ id, type: "file", upload: newUpload("ten bytes!") }), room(10));
       await expect(send(newSource({ upload: newUpload("1") }), room(10))).rejects.toMatchObject(reached);
@@ -76,6 +78,7 @@ export function holdingsContract(open: OpenStore): void {
       expect(await held()).toMatchObject({ bytes: own + 10 });
       await send(newSource({ type: "url", upload: null }), room(10));
       await knowledge.delete(account.id, companion.id, id, world.context());
+      await companions.update(account.id, companion.id, { temperature: 0 }, within({ bytes: 0 }));
       expect(await held()).toMatchObject({ bytes: own });
       await companions.delete(account.id, companion.id, world.context());
       expect(await held()).toMatchObject({ bytes: 0 });
@@ -170,7 +173,7 @@ export function holdingsContract(open: OpenStore): void {
       const [first, second] = many;
       const unweighed = { visitorAuth: "required", dailyPerVisitor: 10_000 } as const;
       const cleared = { systemPrompt: null, metadata: {}, voiceId: null, ...unweighed };
-      await companions.update(account.id, first?.id ?? "", cleared, world.context());
+      await companions.update(account.id, first?.id ?? "", cleared, within({ bytes: 0 }));
       expect(await held()).toMatchObject({ bytes: 3 * bytes - "promptvoice".length - '{"plan":"pro"}'.length + 2 });
       await companions.delete(account.id, first?.id ?? "", world.context());
       await companions.delete(account.id, second?.id ?? "", world.context());

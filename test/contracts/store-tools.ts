@@ -85,7 +85,10 @@ export function toolStoreContract(open: OpenStore): void {
       await remove(id);
       expect(await countOf()).toEqual([1, 1]);
       // Nothing that the owner sees of the companion has changed.
-      expect(await world.store.companions.find(account.id, companion.id)).toEqual({ ...before, toolCount: 1 } as never);
+      expect(await world.store.companions.find(account.id, companion.id)).toEqual({
+        ...before,
+        ...{ toolCount: 1, version: 4 },
+      } as never);
     });
 
     test("have names of their own in a companion, however many ask at once", async () => {
@@ -159,7 +162,14 @@ export function toolStoreContract(open: OpenStore): void {
     });
 
     test("count in what the account holds, and go within its limit", async () => {
-      const held = async () => (await world.store.accounts.findHeld(account.id))?.bytes ?? 0;
+      const full = { companions: 9, keys: 9, tokensPerCompanion: 9, members: 10, bytes: 0 };
+      // A full account keeps no old versions.
+      const held = async () => {
+        const context = world.context({ holdings: { free: full, paid: full } });
+        const temperature = (await world.store.companions.find(account.id, companion.id))?.version ?? 0;
+        await world.store.companions.update(account.id, companion.id, { temperature }, context);
+        return (await world.store.accounts.findHeld(account.id))?.bytes ?? 0;
+      };
       const before = await held();
       const tool = await create({ title: "Żółty", sealedHeaders: "v1.headers", headerNames: ["x"] });
       const { target } = tool;

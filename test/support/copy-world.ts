@@ -67,6 +67,8 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "api_keys.account_number": ["accounts", "number"],
   "embed_tokens.companion_id": ["companions", "id"],
   "tools.companion_id": ["companions", "id"],
+  "companion_drafts.companion_id": ["companions", "id"],
+  "applied_companions.companion_id": ["companions", "id"],
   "budgets.account_id": ["accounts", "id"],
   "webhooks.account_id": ["accounts", "id"],
   "mails.account_id": ["accounts", "id"],

@@ -188,10 +188,8 @@ function createChunkRemover(
 
   function removeAccountChunk(removal: RemovalRow): boolean {
     const companions = selectCompanions.all(removal.target_id, companionsPerChunk);
-    voiceAgents.dismiss(
-      companions.map(({ id }) => id),
-      removal.created_at,
-    );
+    const ids = companions.map(({ id }) => id);
+    voiceAgents.dismiss(ids, removal.created_at);
     for (const { number, id } of companions) {
       deleteCompanion.run(number);
       add("companion", id, number, removal.created_at);
@@ -214,17 +212,17 @@ function createChunkRemover(
     return deleted + 1;
   }
 
-  function removeCompanionChunk(removal: RemovalRow): boolean {
-    if (!versions.removeOfCompanion(removal.target_id, rowsPerChunk)) return false;
-    if (!knowledge.removeSources(add, removal.target_id, removal.created_at)) return false;
-    if (emptyOfCompanion.run(removal.target_id, rowsPerChunk) === rowsPerChunk) return false;
+  function removeCompanionChunk({ target_id: id, created_at: nowMs }: RemovalRow): boolean {
+    if (!versions.removeOfCompanion(id, rowsPerChunk)) return false;
+    if (!knowledge.removeSources(add, id, nowMs)) return false;
+    if (emptyOfCompanion.run(id, rowsPerChunk) === rowsPerChunk) return false;
     for (let rows = 0; rows < rowsPerChunk; ) {
-      const conversation = selectConversation.get(removal.target_id);
+      const conversation = selectConversation.get(id);
       if (conversation === null) {
-        deleteVoiceSessions.run(removal.target_id);
-        deleteQuota.run(removal.target_id);
-        if (calls.removeOpenOfCompanion(removal.target_id, rowsPerChunk) === rowsPerChunk) return false;
-        return visitorDays.removeSome(removal.target_id, rowsPerChunk) < rowsPerChunk;
+        deleteVoiceSessions.run(id);
+        deleteQuota.run(id);
+        if (calls.removeOpenOfCompanion(id, rowsPerChunk) === rowsPerChunk) return false;
+        return visitorDays.removeSome(id, rowsPerChunk) < rowsPerChunk;
       }
       rows += removeConversationChunk(conversation.number);
     }

@@ -15,14 +15,11 @@ import { toStoredSettings } from "./companion.ts";
 
 /** Columns of hashes: what may be long, and is often the same in the next version. */
 export const textFields = ["systemPrompt", "greeting", "metadata", "tools", "sources"] as const;
+export const textColumns = textFields.map(toSnakeCase);
 const isText = (field: string) => (textFields as readonly string[]).includes(field);
 type Texts = Record<(typeof textFields)[number], string | null>;
 
-export interface StoredText {
-  hash: string;
-  text: string;
-  bytes: number;
-}
+export type StoredText = { hash: string; text: string; bytes: number };
 
 /** A state as a version keeps it. */
 export interface VersionContent {

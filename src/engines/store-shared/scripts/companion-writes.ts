@@ -14,6 +14,7 @@ import { addRemoval } from "./removals.ts";
 import { all, insertAll, type Parameter, run, runAll, type Script } from "./script.ts";
 import type { SourceChanges, SourceWriter } from "./source-writes.ts";
 import { changeTools, type ToolChanges } from "./tool-writes.ts";
+import { versionRemovals } from "./version-room.ts";
 import { versions, type WrittenChange } from "./versions.ts";
 import { voiceAgents } from "./voice-agents.ts";
 
@@ -23,6 +24,9 @@ const updateField = (field: string) =>
 const clearSlugs = "UPDATE companions SET slug = NULL WHERE number = ANY ($1::float8[]::bigint[])";
 const leaveSets = "DELETE FROM applied_companions WHERE companion_id = ANY ($1::text[])";
 const selectSlugs = "SELECT slug FROM companions WHERE account_id = $1 AND slug = ANY ($2::text[])";
+
+/** Versions that are deleted with their companion; the rest is deleted in the background. */
+const maxRemoved = 50;
 
 /** A new companion's place in the metadata index. */
 export interface Indexed {
@@ -183,6 +187,8 @@ export function createCompanionWriter({ reindex, keepLabel, ...parts }: Companio
       yield* run("DELETE FROM quota_daily WHERE companion_id = $1", id);
       // Deletes the row's embed tokens, tools, draft and applied record too.
       yield* run("DELETE FROM companions WHERE number = $1", number);
+      // What most have of them makes room with the same commit.
+      yield* versionRemovals.removeOfCompanion(id, maxRemoved);
       yield* addRemoval("companion", id, number, nowMs);
     },
   };

@@ -112,7 +112,7 @@ export const holdings = {
   *checkChange(accountId: string, { before, after }: Grown, context: WriteContext): Script<void> {
     const found = yield* findWithRoom(accountId, context);
     if (found === null || after <= before) return;
-    if (found.held.companionBytes > Math.max(before, found.limits.bytes)) throw limitReached.bytes(found.limits.bytes);
+    if (found.held.companionBytes > found.limits.bytes) throw limitReached.bytes(found.limits.bytes);
   },
 
   *checkNewKey(accountId: string, context: WriteContext): Script<void> {

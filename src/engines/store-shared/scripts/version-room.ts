@@ -1,6 +1,6 @@
 /** Which versions go: beyond those that are kept, and the oldest of an account that is full. */
 import { maxVersions } from "../../../domain/version.ts";
-import { textFields } from "../rows/versions.ts";
+import { textColumns as texts } from "../rows/versions.ts";
 import { all, get, getEach, lock, run, type Script } from "./script.ts";
 
 /** Further conversations are not searched: then a version counts as named. */
@@ -21,8 +21,6 @@ const isNamed = `(EXISTS (SELECT 1
 
 const isUsed = (field: string) =>
   `EXISTS (SELECT 1 FROM companion_versions v WHERE v.${field} = companion_texts.hash AND v.account_id = $1)`;
-const columnOf = { systemPrompt: "system_prompt", greeting: "greeting", metadata: "metadata", tools: "tools" } as const;
-const texts = textFields.map((field) => (field === "sources" ? field : columnOf[field]));
 
 /** Versions examined in one search for room, and how many at a time. */
 const maxExamined = 500;

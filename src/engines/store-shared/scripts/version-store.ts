@@ -30,9 +30,9 @@ export const versionQueries = {
     WHERE v.companion_id = ANY ($1::text[]) ORDER BY v.number`,
 };
 
-/** Of a companion that has never changed. */
+/** Of a companion that has never changed, and has no rows. */
 function* firstOf(held: HeldCompanion): Script<VersionFacts> {
-  const [first] = yield* describeFirst([held]);
+  const [first] = yield* describeFirst([held.companion]);
   const { actor = null, createdAt = held.companion.createdAt } = first ?? {};
   return { number: held.companion.version, createdAt, actor, via: null, note: null, changed: [] };
 }

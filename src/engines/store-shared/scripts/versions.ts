@@ -1,9 +1,13 @@
-/** Versions as changes write them: call `write` after the change, with what was there before. */
+/**
+ * Versions as changes write them: call `write` after the change, with what was there before. Of the current version only
+ * who made it is stored: what it has is the companion itself, until that changes.
+ */
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
+import type { Companion } from "../../../domain/companion.ts";
 import type { ChangeVia, VersionActor } from "../../../domain/version.ts";
-import { listChanged, type StoredText, textFields, toContent, toStoredTexts } from "../rows/versions.ts";
+import { listChanged, type StoredText, textColumns, textFields, toContent, toStoredTexts } from "../rows/versions.ts";
 import { companionStates, type HeldCompanion } from "./companion-states.ts";
-import { all, get, insertAll, run, runAll, type Script } from "./script.ts";
+import { all, get, insertAll, runAll, type Script } from "./script.ts";
 import { versionRoom } from "./version-room.ts";
 
 export interface WrittenChange {
@@ -14,15 +18,10 @@ export interface WrittenChange {
   readonly changed: readonly string[];
 }
 
-interface StoredVersion extends Record<(typeof textFields)[number], string | null> {
-  companionId: string;
-  number: number;
-}
-
-const hashes = 'v.system_prompt AS "systemPrompt", v.greeting, v.metadata, v.tools, v.sources';
-const selectCurrent = `SELECT v.companion_id AS "companionId", v.number, ${hashes} FROM companion_versions v
-  JOIN companions c ON c.id = v.companion_id AND c.version = v.number WHERE c.id = ANY ($1::text[])`;
-const setSources = "UPDATE companion_versions SET sources = $3 WHERE companion_id = $1 AND number = $2";
+/** The row of a version that is not the first is there already. */
+const complete = `ON CONFLICT (companion_id, number) DO UPDATE SET settings = excluded.settings,
+  ${textColumns.map((column) => `${column} = excluded.${column}`).join(", ")},
+  bytes = companion_versions.bytes + excluded.bytes`;
 const setVersion = "UPDATE companions SET version = $2 WHERE number = $1";
 const selectKeyName = "SELECT name FROM api_keys WHERE id = $1";
 const selectKeyNames = "SELECT id, name FROM api_keys WHERE id = ANY ($1::text[])";
@@ -43,7 +42,8 @@ function* findActor(accountId: string, { actor, change }: WriteContext): Script<
 }
 
 interface Made {
-  held: HeldCompanion;
+  companionId: string;
+  number: number;
   createdAt: number;
   actor: VersionActor | null;
   via: ChangeVia | null;
@@ -51,52 +51,53 @@ interface Made {
   changed: readonly string[];
 }
 
-/** The row, and the texts that the version before does not have already. */
-function toRows(accountId: string, { held, createdAt, actor, via, note, changed }: Made, known: StoredVersion | null) {
-  const content = toContent(held);
-  const texts = toStoredTexts(content);
-  const row = {
-    ...{ companionId: held.companion.id, number: held.companion.version, accountId, createdAt },
-    ...{ actorType: actor?.type ?? null, actorId: actor?.id ?? null, actorName: actor?.name ?? null, via, note },
-    ...{ changed: JSON.stringify(changed), settings: content.settings },
-    ...Object.fromEntries(textFields.map((field) => [field, texts.get(field)?.hash ?? null])),
-    bytes: Buffer.byteLength(content.settings) + Buffer.byteLength(note ?? ""),
+/** What there is of the current version: the rest is what the companion is. */
+const noContent = {
+  settings: "{}",
+  ...(Object.fromEntries(textFields.map((field) => [field, null])) as Record<
+    (typeof textFields)[number],
+    string | null
+  >),
+};
+
+function toRow(accountId: string, { actor, changed, ...made }: Made, content = noContent, contentBytes = 0) {
+  return {
+    ...{ ...made, accountId, changed: JSON.stringify(changed) },
+    ...{ actorType: actor?.type ?? null, actorId: actor?.id ?? null, actorName: actor?.name ?? null, ...content },
+    bytes: contentBytes + Buffer.byteLength(made.note ?? ""),
   };
-  return { row, texts: [...texts].filter(([field, { hash }]) => known?.[field] !== hash).map(([, text]) => text) };
 }
 
-function* insertVersions(accountId: string, made: readonly [Made, StoredVersion | null][]): Script<void> {
-  const rows = made.map(([one, known]) => toRows(accountId, one, known));
-  yield* insertTexts(
-    accountId,
-    rows.flatMap(({ texts }) => texts),
-  );
-  yield* insertAll(
-    "companion_versions",
-    rows.map(({ row }) => row),
-  );
-}
-
-function* insertTexts(accountId: string, texts: readonly StoredText[]): Script<void> {
-  const byHash = new Map(texts.map((text) => [text.hash, { accountId, ...text }]));
-  yield* insertAll("companion_texts", [...byHash.values()], "ON CONFLICT DO NOTHING");
+/** Of versions that are no longer the current ones: what there is of each is what it was. */
+function* insertContents(accountId: string, ended: readonly [HeldCompanion, Made][]): Script<void> {
+  const texts = new Map<string, StoredText & { accountId: string }>();
+  const rows = ended.map(([held, made]) => {
+    const content = toContent(held);
+    const stored = toStoredTexts(content);
+    for (const text of stored.values()) texts.set(text.hash, { accountId, ...text });
+    const hashes = Object.fromEntries(textFields.map((field) => [field, stored.get(field)?.hash ?? null]));
+    const { settings } = content;
+    return toRow(accountId, made, { ...noContent, ...hashes, settings }, Buffer.byteLength(settings));
+  });
+  yield* insertAll("companion_texts", [...texts.values()], "ON CONFLICT DO NOTHING");
+  yield* insertAll("companion_versions", rows, complete);
 }
 
 /** Who made each, as far as that is known. */
-function* findCreators(held: readonly HeldCompanion[]): Script<Map<string, VersionActor>> {
-  const ids = [...new Set(held.flatMap(({ companion }) => companion.createdByKeyId ?? []))];
+function* findCreators(companions: readonly Companion[]): Script<Map<string, VersionActor>> {
+  const firsts = companions.filter(({ version }) => version === 1);
+  const ids = [...new Set(firsts.flatMap(({ createdByKeyId }) => createdByKeyId ?? []))];
   const keys = ids.length === 0 ? [] : yield* all<{ id: string; name: string }>(selectKeyNames, ids);
   const names = new Map(keys.map(({ id, name }) => [id, name]));
   return new Map(ids.map((id) => [id, { type: "key", id, name: names.get(id) ?? null }]));
 }
 
-/** What a version has of a state that nobody has stored yet. */
-export function* describeFirst(held: readonly HeldCompanion[]): Script<Made[]> {
-  const creators = yield* findCreators(held);
-  return held.map((one) => {
-    const { createdByKeyId, createdAt } = one.companion;
+/** Of companions that have never changed. */
+export function* describeFirst(companions: readonly Companion[]): Script<Made[]> {
+  const creators = yield* findCreators(companions);
+  return companions.map(({ id: companionId, version: number, createdByKeyId, createdAt }) => {
     const actor = createdByKeyId === null ? null : (creators.get(createdByKeyId) ?? null);
-    return { held: one, createdAt, actor, via: null, note: null, changed: [] };
+    return { companionId, number, createdAt, actor, via: null, note: null, changed: [] };
   });
 }
 
@@ -114,58 +115,28 @@ export const versions = {
       const version = is.companion.version + (changed.length > 0 ? 1 : 0);
       return { before: was, after: { ...is, companion: { ...is.companion, version } }, changed };
     });
-    const changedOnes = written.filter(({ changed }) => changed.length > 0);
-    if (changedOnes.length === 0) return written;
-    const stored = yield* all<StoredVersion>(
-      selectCurrent,
-      changedOnes.map(({ after }) => after.companion.id),
-    );
-    const current = new Map(stored.map((row) => [row.companionId, row]));
-    const replaced = yield* finishSources(accountId, changedOnes, current);
-    const unstored = changedOnes.filter(({ before: { companion } }) => !current.has(companion.id));
-    yield* insertVersions(
+    const ended = written.filter(({ changed }) => changed.length > 0);
+    if (ended.length === 0) return written;
+    const firsts = yield* describeFirst(ended.map((change) => change.before.companion));
+    yield* insertContents(
       accountId,
-      (yield* describeFirst(unstored.map((change) => change.before))).map((made) => [made, null]),
+      ended.flatMap((change, at) => (firsts[at] === undefined ? [] : [[change.before, firsts[at]] as const])),
     );
     const actor = yield* findActor(accountId, context);
     const via = context.change?.via ?? viaOf[context.actor.kind] ?? null;
     const facts = { createdAt: context.nowMs, actor, via, note: context.change?.note ?? null };
-    yield* insertVersions(
-      accountId,
-      changedOnes.map(({ after: held, changed }) => [
-        { held, changed, ...facts },
-        current.get(held.companion.id) ?? null,
-      ]),
-    );
+    const begun = ended.map(({ after: { companion }, changed }) => {
+      return toRow(accountId, { companionId: companion.id, number: companion.version, changed, ...facts });
+    });
+    yield* insertAll("companion_versions", begun);
     yield* runAll(
       setVersion,
-      changedOnes.map(({ after: { number, companion } }) => [number, companion.version]),
+      ended.map(({ after: { number, companion } }) => [number, companion.version]),
     );
-    yield* versionRoom.removeUnused(accountId, replaced);
     yield* versionRoom.trim(
       accountId,
-      changedOnes.map(({ after }) => after.companion),
+      ended.map(({ after }) => after.companion),
     );
     return written;
   },
 };
-
-/** What sources held while a version was the current one is known when it ends. Returns hashes that were replaced. */
-function* finishSources(
-  accountId: string,
-  ending: readonly WrittenChange[],
-  current: ReadonlyMap<string, StoredVersion>,
-): Script<string[]> {
-  const replaced: string[] = [];
-  for (const { before } of ending) {
-    const row = current.get(before.companion.id);
-    if (row === undefined || before.sources.length === 0) continue;
-    const sources = toStoredTexts(toContent(before)).get("sources");
-    if (sources === undefined || sources.hash === row.sources) continue;
-    yield* insertTexts(accountId, [sources]);
-    yield* run(setSources, row.companionId, row.number, sources.hash);
-    if (row.sources !== null) replaced.push(row.sources);
-    row.sources = sources.hash;
-  }
-  return replaced;
-}
