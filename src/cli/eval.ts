@@ -22,7 +22,7 @@ const runAction: Action = {
   data: "writes",
   sparesData: ({ has }) => !has("account"),
   opensAsCaller: true,
-  operands: [{ value: file, isRepeatable: true }],
+  operands: [{ value: { ...file, shown: "<suites>" }, isRepeatable: true }],
   options: {
     file: {
       ...{ value: file, short: "f", isRepeatable: true },
@@ -61,7 +61,7 @@ export const evalCommand: Command = {
   about: "Test companions by suites of cases, and make cases of conversations.",
   actions: [runAction, recordAction],
   makeNotes: () =>
-    "Exit codes: 0 all cases passed, 1 a case has not passed or a file is at fault, 2 wrong use, 3 a recording is missing,\n" +
+    "Exit codes of a run: 0 all cases passed, 1 a case has not passed or a file is at fault, 2 wrong use, 3 a recording is missing,\n" +
     "4 stopped by --max-cost or a budget.",
 };
 

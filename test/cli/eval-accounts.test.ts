@@ -85,6 +85,25 @@ test("the account's companions reply the same in the data directory and over HTT
   expect((await api.call("GET", "/api/conversations")).json.data).toEqual([]);
 });
 
+test("drafts, versions and other models are tested where they are asked for", async () => {
+  const path = `/api/companions/${companion.id}`;
+  expect((await api.call("PATCH", path, { system_prompt: "You are the second." })).status).toBe(200);
+  expect((await api.call("PUT", `${path}/draft`, { system_prompt: "You are a draft." })).status).toBe(200);
+  for (const where of [own, remote()]) {
+    const prompts: unknown[] = [];
+    // The first had no tool yet.
+    for (const tried of [["--draft"], ["--version", "2"], []]) {
+      const before = server.mockLlm.requests.length;
+      const options = ["--live", ...where, ...tried, "--model", "test-model"];
+      expect((await run(dir.file("suite.yaml"), ...options)).exitCode).toBe(0);
+      const { messages } = server.mockLlm.requests[before]?.body ?? {};
+      prompts.push(JSON.stringify(messages).match(/You are [^.]+/)?.[0]);
+    }
+    expect(prompts).toEqual(["You are a draft", "You are Ada", "You are the second"]);
+  }
+  expect((await api.call("DELETE", `${path}/draft`)).status).toBe(204);
+});
+
 test("a companion or draft that there is not, and a wrong key, are failures in words", async () => {
   writeFileSync(dir.file("other.yaml"), suite.replace("companion: ada", "companion: eve"));
   for (const where of [own, remote()]) {
@@ -93,6 +112,10 @@ test("a companion or draft that there is not, and a wrong key, are failures in w
       1,
       expect.stringContaining("other.yaml:3: There is no companion with the slug eve"),
     ]);
+  }
+  for (const where of [own, remote()]) {
+    const { exitCode, stdout, stderr } = await run(dir.file("suite.yaml"), "--live", ...where, "--draft");
+    expect([exitCode, `${stdout}${stderr}`]).toEqual([1, expect.stringMatching(/draft/i)]);
   }
   writeFileSync(dir.file("wrong"), "cmp_live_wrong");
   const refused = await run(dir.file("suite.yaml"), "--live", "--url", server.url, "--api-key-file", dir.file("wrong"));

@@ -30,8 +30,15 @@ export function wordsOf({ command, action }: OneAction, own: TemporaryDirectory)
   const operands = (action.operands ?? [])
     .filter(({ isOptional }) => !isOptional)
     .map(({ value }) => valueFor(value.shown, own));
-  return [command.name, action.name, ...options, ...operands].filter((word) => word !== "");
+  const chosen = choices[nameOf({ command, action })] ?? [];
+  return [command.name, action.name, ...options, ...chosen, ...operands].filter((word) => word !== "");
 }
+
+/** Where one of several options is needed. */
+const choices: Readonly<Record<string, readonly string[]>> = {
+  eval: ["--live", "--demo", "--account", "ada@example.com"],
+  "eval record": ["--account", "ada@example.com"],
+};
 
 /** For what the help shows. */
 function valueFor(shown: string, own: TemporaryDirectory): string {
@@ -40,6 +47,7 @@ function valueFor(shown: string, own: TemporaryDirectory): string {
     ...{ "<email>": "ada@example.com", "<id>": id, "<source>": id, "<agent>": "agent_1", "<name>": "Ada" },
     ...{ "<scopes>": "companions:read", "free|paid": "free", "<file>|<url>": own.file("notes.txt") },
     ...{ "<file>": own.file("companions.jsonl"), "<file>|s3:": own.file("backup.db"), "<directory>": own.file("out") },
+    ...{ "<conversation>": id, "<suites>": join(import.meta.dir, "../../examples/evals/evals") },
     "<path>": join(import.meta.dir, "../../examples/as-code/companions"),
   };
   const value = values[shown];

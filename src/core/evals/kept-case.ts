@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { ToolCallState } from "../../domain/tool.ts";
 import type { VisitorClaims } from "../../domain/visitor.ts";
-import { toLine } from "./findings.ts";
+import { toLine, toPlain } from "./findings.ts";
 
 export interface KeptConversation {
   readonly id: string;
@@ -28,19 +28,19 @@ export interface KeptCall {
 
 const maxNameCharacters = 60;
 
-/** As a suite has it. Null where the visitor said nothing. `withVisitor`: name, e-mail and attributes, too. */
+/** As a suite has it, without control characters. Null where the visitor said nothing. `withVisitor`: name, e-mail and attributes, too. */
 export function toKeptCase({ id, visitor, messages }: KeptConversation, withVisitor: boolean): JsonObject | null {
   const turns: JsonObject[] = [];
   for (const { role, text, isPersons, calls } of messages) {
     const last = turns.at(-1);
-    if (role === "user") turns.push({ user: text, expect: [] });
+    if (role === "user") turns.push({ user: toPlain(text), expect: [] });
     // What people of the team wrote is not asked of the companion.
     else if (last !== undefined && !isPersons && last["reference"] === undefined) {
       const tools = toTools(calls);
       turns[turns.length - 1] = {
         user: last["user"] ?? "",
         ...(Object.keys(tools).length === 0 ? {} : { tools }),
-        ...(text === "" ? {} : { reference: text }),
+        ...(text === "" ? {} : { reference: toPlain(text) }),
         expect: [],
       };
     }
@@ -80,7 +80,7 @@ function toTools(calls: readonly KeptCall[]): JsonObject {
 
 function toAnswer({ state, result }: KeptCall): JsonObject[] {
   if (state === "done") return [{ result: toResult(result ?? "") }];
-  if (state === "failed") return [{ error: result ?? "The tool could not be called." }];
+  if (state === "failed") return [{ error: toPlain(result ?? "The tool could not be called.") }];
   return state === "declined" ? [{ error: "The visitor does not want this call. Nothing was called." }] : [];
 }
 
@@ -88,8 +88,8 @@ function toAnswer({ state, result }: KeptCall): JsonObject[] {
 function toResult(text: string): JsonValue {
   try {
     const value: JsonValue = JSON.parse(text);
-    return typeof value !== "string" && JSON.stringify(value) === text ? value : text;
+    return typeof value !== "string" && JSON.stringify(value) === text ? value : toPlain(text);
   } catch {
-    return text;
+    return toPlain(text);
   }
 }
