@@ -22,6 +22,7 @@ export const guideFiles: readonly GuideFile[] = [
     "For platforms",
     "api",
     "client",
+    "companions-as-code",
     "knowledge-api",
     "people-api",
     "live",

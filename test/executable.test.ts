@@ -169,6 +169,13 @@ test("heeds on its next request what a command changed beside it", async () => {
   await runJson(["key", "revoke", String(key.id)], server.dataDir);
   expect((await list()).status).toBe(401);
 
+  // The libraries that it loads for files are in the executable.
+  const folder = join(import.meta.dir, "../examples/as-code/companions");
+  const applied = await runJson(["apply", "-f", folder, "--account", email], server.dataDir);
+  expect(applied["plan"]).toMatchObject([{ action: "create" }, { action: "create" }]);
+  const exported = await runJson(["export", "-d", `${server.dataDir}/out`, "--account", email], server.dataDir);
+  expect(exported).toMatchObject({ slugs: ["sales", "support"], left_out: ["Ada"] });
+
   await runJson(["account", "suspend", email], server.dataDir);
   expect((await config()).status).toBe(404);
   await runJson(["account", "resume", email], server.dataDir);

@@ -20,7 +20,10 @@ export function readArguments(action: Action, words: readonly string[]): Argumen
   const { tokens } = parseArgs({
     args: [...words],
     options: Object.fromEntries(
-      Object.entries(declared).map(([name, spec]) => [name, { type: spec.value === undefined ? "boolean" : "string" }]),
+      Object.entries(declared).map(([name, { value, short }]) => [
+        name,
+        { type: value === undefined ? "boolean" : "string", ...(short === undefined ? {} : { short }) },
+      ]),
     ),
     strict: false,
     allowPositionals: true,
@@ -51,7 +54,7 @@ function takeOption(
   value: string | undefined,
 ): void {
   const spec = Object.hasOwn(declared, name) ? declared[name] : undefined;
-  if (spec === undefined || !typed.startsWith("--")) {
+  if (spec === undefined || !(typed.startsWith("--") || typed === `-${spec.short}`)) {
     const nearest = findNearest(name, Object.keys(declared));
     throw new Misuse(`unknown option ${typed}.${nearest === null ? "" : ` Did you mean --${nearest}?`}`);
   }

@@ -57,6 +57,8 @@ export interface Action {
 export interface OptionSpec {
   /** An option without it is a switch. */
   value?: Value;
+  /** A letter: `f` for `-f`. */
+  short?: string;
   about: string;
   isRequired?: true;
   /** The option that makes it optional. */
@@ -73,6 +75,8 @@ export interface ActionResult {
   isFailure?: boolean;
   /** The same because of the configuration: exit code 2. */
   isMisuse?: boolean;
+  /** Where the command's help gives another one a meaning of its own. */
+  exitCode?: number;
 }
 
 export interface ActionInput {

@@ -98,6 +98,12 @@ function declareOptions(): Record<string, DeclaredOption> {
       ...(value === undefined ? {} : { value }),
     };
   }
+  options["slug"] = {
+    field: "slug",
+    value: free("slug"),
+    about: "What files call it, unique in the account.",
+    read: asText,
+  };
   options.disabled = { field: "enabled", about: "Create it disabled: it does not reply yet.", read: () => false };
   return options;
 }

@@ -46,7 +46,10 @@ export function describeAction(command: Command, action: Action): string {
 
 export function describeUsage(command: Command, action: Action): string {
   const required = Object.entries(action.options ?? {}).filter(([, spec]) => spec.isRequired);
-  const parts = [joinWords(command.name, action.name), ...required.map(([name, spec]) => writeOption(name, spec))];
+  const parts = [
+    joinWords(command.name, action.name),
+    ...required.map(([name, spec]) => (spec.short ? `-${spec.short} ${spec.value?.shown}` : writeOption(name, spec))),
+  ];
   return `companiond ${[...parts, "[options]", ...(action.operands ?? []).map(showOperand)].join(" ")}`;
 }
 
@@ -77,7 +80,8 @@ function describeOption(spec: OptionSpec): string {
 }
 
 function writeOption(name: string, spec: OptionSpec): string {
-  return spec.value === undefined ? `--${name}` : `--${name} ${spec.value.shown}`;
+  const names = spec.short === undefined ? `--${name}` : `-${spec.short}, --${name}`;
+  return spec.value === undefined ? names : `${names} ${spec.value.shown}`;
 }
 
 function joinWords(...words: string[]): string {

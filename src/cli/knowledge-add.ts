@@ -2,78 +2,15 @@
 import { toWireSource } from "../api/knowledge/responses.ts";
 import { readSource, type SentSource } from "../api/knowledge/sent-source.ts";
 import { toNewSource } from "../api/knowledge/service.ts";
-import { ownHostsOf } from "../app/server-settings.ts";
-import type { Store } from "../contracts/store/store.ts";
-import { createFetcher } from "../core/knowledge/fetching/fetcher.ts";
-import { createIndexer } from "../core/knowledge/indexing/indexer.ts";
-import { openDocumentReader } from "../core/knowledge/reading/reader.ts";
 import { AppError } from "../domain/errors.ts";
 import { maxUploadBytes, type Source } from "../domain/knowledge.ts";
 import { SentFile } from "../http/upload-body.ts";
-import type { Log } from "../lib/log.ts";
 import { formatColumns } from "./columns.ts";
 import { type Action, type ActionInput, type Arguments, CommandFailure, Misuse } from "./command.ts";
-import { companionOption, findOwner, type Owner } from "./find-account.ts";
+import { companionOption, findOwner } from "./find-account.ts";
 import { type NamedFile, openNamedFile } from "./named-file.ts";
+import { readHere } from "./read-here.ts";
 import { file, free } from "./value.ts";
-
-const lookEveryMs = 100;
-
-/** The source has the reason why it was not read. */
-const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, request: () => {} };
-
-/**
- * Reads sources in the command that adds them, whether a server is running or not, and shows the progress. Until
- * each is `ready`, has failed, or is left for another try. A server beside it may be faster.
- */
-async function readHere(
-  { io, clock, loadConfig }: ActionInput,
-  store: Store,
-  owner: Owner,
-  added: readonly Source[],
-): Promise<Source[]> {
-  const config = loadConfig();
-  const reader = openDocumentReader(silentLog);
-  const fetcher = createFetcher({ allowed: config.knowledge.privateSources, ownHosts: ownHostsOf(config) });
-  // The server gives passages their vectors: it knows the provider and the budgets.
-  const indexer = createIndexer({ store, reader, fetcher, embedding: null, isShared: false, clock, log: silentLog });
-  indexer.wake();
-  try {
-    return await watch(io, async () => {
-      const found = await Promise.all(
-        added.map(({ id }) => store.knowledge.find(owner.accountId, owner.companionId, id)),
-      );
-      return found.filter((source) => source !== null);
-    });
-  } finally {
-    // What it acquired of others is due again immediately.
-    await indexer.close();
-  }
-}
-
-/** Shows on standard error how far it is, if that is a terminal. */
-async function watch(io: ActionInput["io"], look: () => Promise<Source[]>): Promise<Source[]> {
-  let told = "";
-  for (;;) {
-    const sources = await look();
-    const open = sources.filter(isOpen);
-    const now = describe(sources.length, open);
-    if (io.isTerminal && now !== told) await io.writeError(open.length > 0 ? `\r\x1b[K${now}` : "\r\x1b[K");
-    told = now;
-    if (open.length === 0) return sources;
-    await Bun.sleep(lookEveryMs);
-  }
-}
-
-function isOpen({ status, error }: Source): boolean {
-  return status === "indexing" || (status === "queued" && error === null);
-}
-
-function describe(all: number, open: readonly Source[]): string {
-  const pages = open.find(({ progress }) => progress !== null)?.progress;
-  const rest = pages === undefined || pages === null ? "" : `, ${pages.done} of ${pages.total ?? "?"} pages`;
-  return `${all - open.length} of ${all} read${rest}`;
-}
 
 export const addAction: Action = {
   name: "add",
@@ -107,7 +44,7 @@ export const addAction: Action = {
       if (made === null) throw new CommandFailure("the companion was deleted meanwhile.");
       sources.push(made);
     }
-    if (!args.has("queue")) sources = await readHere(input, store, owner, sources);
+    if (!args.has("queue")) sources = await readHere(input, store, owner.accountId, sources);
     const rows = sources.map(({ id, title, status, error }) => [id, status, title, error ?? ""]);
     return {
       json: sources.map(toWireSource),

@@ -117,6 +117,7 @@ async function runAction(
     const result = await action.run(input);
     if (result === null) return 0;
     await io.writeOut(`${input.isJson ? JSON.stringify(result.json) : result.text}\n`);
+    if (result.exitCode !== undefined) return result.exitCode;
     if (result.isMisuse) return 2;
     return result.isFailure ? 1 : 0;
   } catch (error) {

@@ -75,3 +75,10 @@ export function invalidFields(errors: readonly FieldError[], cause?: unknown): A
   const names = errors.map((error) => error.param).join(", ");
   return new AppError("invalid_request", `The request is invalid: check ${names}.`, { errors, cause });
 }
+
+/** What a change was prepared from is no longer so: it is prepared again, a few times. */
+export class OutdatedError extends AppError {
+  constructor() {
+    super("conflict", "What this changes was changed at the same time. Send it again.", { retryAfterSeconds: 1 });
+  }
+}

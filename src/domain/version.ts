@@ -72,10 +72,10 @@ export interface AppliedRecord {
   readonly set: string;
   /** By wire names. */
   readonly fields: Readonly<Record<string, JsonValue>>;
-  /** By name. */
-  readonly tools: Readonly<Record<string, JsonValue>>;
-  /** By slug. */
-  readonly sources: Readonly<Record<string, JsonValue>>;
+  /** By name; null if the list was not named, which an empty one was. */
+  readonly tools: Readonly<Record<string, JsonValue>> | null;
+  /** By slug; likewise. */
+  readonly sources: Readonly<Record<string, JsonValue>> | null;
   /** Whether it was disabled because the set no longer names it. */
   readonly isPruned: boolean;
   /** The companion's version after it was applied: filled in by the store. */

@@ -3,12 +3,14 @@
 import type { IdempotencySlot, IdempotentWrite, WriteContext } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { Principal } from "../domain/account.ts";
-import { AppError, invalidFields } from "../domain/errors.ts";
+import { AppError, invalidFields, OutdatedError } from "../domain/errors.ts";
 import { type ArrivedBody, type JsonBody, takeBody } from "./json-body.ts";
 import { type ResponseHead, respondJsonText } from "./json-response.ts";
 import { writeContext } from "./principal-guard.ts";
 
 const headerName = "Idempotency-Key";
+/** How often something is made that others changed meanwhile. */
+const maxTries = 4;
 const keyPattern = /^[\x20-\x7e]{1,255}$/;
 
 /** A POST that creates something, already authenticated and within its scope. */
@@ -30,7 +32,7 @@ interface Creation {
   response: object;
   /** Fields of the first response only; they are not stored. */
   secret?: object;
-  /** Commits the object, together with what `context` contains. */
+  /** Commits the object, together with what `context` contains. After an `OutdatedError` it is made again. */
   write(context: WriteContext): Promise<unknown>;
 }
 
@@ -71,12 +73,20 @@ export function createIdempotency(
 
     /** `keep` turns the rendered response into what is written together with the object. */
     async function respondFirst(keep: (text: string) => IdempotentWrite | null): Promise<string> {
-      const context = writeContext(services, request, principal);
-      const { response, secret, write } = await make(body.check(await arrived.parse()), context);
-      const text = JSON.stringify(response);
-      const idempotent = keep(text);
-      await write(idempotent === null ? context : { ...context, idempotent });
-      return respondJsonText(set, secret === undefined ? text : JSON.stringify({ ...response, ...secret }), status);
+      const sent = body.check(await arrived.parse());
+      for (let tries = 1; ; tries++) {
+        const context = writeContext(services, request, principal);
+        const { response, secret, write } = await make(sent, context);
+        const text = JSON.stringify(response);
+        const idempotent = keep(text);
+        try {
+          await write(idempotent === null ? context : { ...context, idempotent });
+        } catch (error) {
+          if (error instanceof OutdatedError && tries < maxTries) continue;
+          throw error;
+        }
+        return respondJsonText(set, secret === undefined ? text : JSON.stringify({ ...response, ...secret }), status);
+      }
     }
 
     if (slot === null) return await respondFirst(() => null);

@@ -102,6 +102,10 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
         const found = isOwn(id) ? await store.companions.find(accountId, id) : null;
         return found && show(found);
       },
+      async findBySlug(accountId, slug) {
+        const found = await store.companions.findBySlug(accountId, slug);
+        return found !== null && isOwn(found.id) ? show(found) : null;
+      },
       async list(accountId, query, page) {
         const read = (part: PageRequest) => store.companions.list(accountId, query, part);
         const isByUpdate = query.updatedSinceMs != null;

@@ -117,8 +117,8 @@ interface RouteFacts {
   readonly asksWork?: true;
   /** Also admits an account that still has to set up a required second factor. */
   readonly maySetUp?: true;
-  /** The status of a response with a JSON body; 200 by default. */
-  readonly status?: 201 | 202;
+  /** The status of a response with a JSON body; 200 by default, with `isIdempotent` 201. */
+  readonly status?: 200 | 201 | 202;
   /** Left out: the route is on every server. */
   isOffered?(services: Services): boolean;
 }

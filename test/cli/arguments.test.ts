@@ -7,7 +7,7 @@ import { runCommand } from "../support/cli.ts";
 
 const options: Record<string, OptionSpec> = {
   name: { value: free("name"), about: "A name.", isRequired: true },
-  tag: { value: free("tag"), about: "A tag.", isRepeatable: true },
+  tag: { value: free("tag"), short: "t", about: "A tag.", isRepeatable: true },
   loud: { about: "Louder." },
 };
 
@@ -30,7 +30,7 @@ async function run(words: string[], command = echo) {
 
 test("reads options in any order, repeated ones, and both forms of values", async () => {
   const { stdout } = await run(
-    ["--tag", "a", "file.txt", "--loud", "--tag=b=c", "--name", "-n", "--json"].map((word) =>
+    ["-t", "a", "file.txt", "--loud", "--tag=b=c", "--name", "-n", "--json"].map((word) =>
       word === "-n" ? "N" : word,
     ),
   );
@@ -72,7 +72,7 @@ test.each(["--help", "-h"])("shows the help of an action for %s, whatever else i
   expect(stdout).toContain("Usage: companiond probe --name <name> [options] <file>");
   for (const option of [
     "--name <name>",
-    "--tag <tag>",
+    "-t, --tag <tag>",
     "--loud",
     "--data-dir <directory>",
     "--env-file <file>",

@@ -90,6 +90,7 @@ const pages: readonly Page[] = [
 /** Run where their answers are tested, or where the servers that they start are. */
 const elsewhere = [
   "deploy/README.md",
+  "docs/companions-as-code.md",
   "docs/leads.md",
   "docs/live.md",
   "docs/operators.md",
@@ -97,6 +98,7 @@ const elsewhere = [
   "docs/people.md",
   "docs/releases.md",
   "docs/resuming.md",
+  "examples/as-code/README.md",
   "examples/generated/README.md",
   "examples/inbox/README.md",
   "examples/platform/README.md",

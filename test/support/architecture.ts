@@ -64,8 +64,13 @@ const vendors: readonly { name: RegExp; places: RegExp; rule: string }[] = [
   { name: /^nodemailer/, places: /^src\/engines\/smtp\//, rule: "nodemailer belongs in engines/smtp/" },
   {
     name: /^yaml$/,
-    places: /^src\/core\/companion-files\/yaml-documents\.ts$/,
-    rule: "YAML belongs in core/companion-files/yaml-documents.ts, which is loaded for files",
+    places: /^src\/core\/companion-files\/(yaml-documents|write-yaml)\.ts$/,
+    rule: "YAML belongs in core/companion-files/, in files that are loaded for YAML alone",
+  },
+  {
+    name: /^diff$/,
+    places: /^src\/cli\/companion-sets\/plan-text\.ts$/,
+    rule: "diffs belong in cli/companion-sets/plan-text.ts",
   },
   { name: /^re2js$/, places: /^src\/lib\/linear-pattern\.ts$/, rule: "RE2 belongs in lib/linear-pattern.ts" },
   { name: /^bun:ffi$/, places: /^src\/lib\/c-library\.ts$/, rule: "C is loaded in lib/c-library.ts" },

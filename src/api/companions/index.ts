@@ -6,10 +6,11 @@ import { collectList } from "../../http/paging.ts";
 import { addTag, readCheck, respondVersioned } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
+import { applyRoute } from "./apply/index.ts";
 import { batchRoute } from "./batch-route.ts";
 import { draftRoutes } from "./draft-routes.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
-import { companionListQuery, toListedCompanion } from "./list-query.ts";
+import { companionListQuery, matchesText, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody } from "./model.ts";
 import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
@@ -50,6 +51,7 @@ export const companionRoutes: readonly Route[] = [
       }),
   }),
   batchRoute,
+  applyRoute,
   route({
     id: "listCompanions",
     method: "GET",
@@ -67,9 +69,13 @@ export const companionRoutes: readonly Route[] = [
         ),
       },
     }),
-    handle({ services, principal, query: { q, page, isEnabled, fields, metadata } }) {
+    async handle({ services, principal, query: { q, slug, page, isEnabled, fields, metadata } }) {
       const { updatedSinceMs } = page;
-      const filters = { metadata, q: q === "" ? null : q, isEnabled, updatedSinceMs };
+      const named = slug === null ? null : await services.store.companions.findBySlug(principal.account.id, slug);
+      const isNamed = slug === null || (named !== null && (q === null || matchesText(named, q)));
+      if (!isNamed) return { data: [], next_cursor: null };
+      // By its id, so that all other filters hold as well.
+      const filters = { metadata, q: named?.id ?? (q === "" ? null : q), isEnabled, updatedSinceMs };
       const read = (part: PageRequest) => services.store.companions.list(principal.account.id, filters, part);
       return collectList(page, read, toListedCompanion(fields, principal));
     },

@@ -29,6 +29,7 @@ const fieldsQuery: QueryPart<ReadonlySet<string> | null> = {
 
 export const companionListQuery = {
   q: textQuery("q", () => Text({ description: "Part of the name, in any case, or an exact id.", examples: ["ada"] })),
+  slug: textQuery("slug", () => Text({ description: "The one that files call so.", examples: ["support"] })),
   page: updatedPageQuery,
   isEnabled: valueQuery(
     "enabled",
@@ -44,6 +45,11 @@ export const companionListQuery = {
   fields: fieldsQuery,
   metadata: metadataFilters,
 };
+
+/** Whether `q` finds it. */
+export function matchesText({ name, id }: Companion, q: string): boolean {
+  return name.toLowerCase().includes(q.toLowerCase()) || id === q.toLowerCase();
+}
 
 /** As the principal sees it, with only the fields asked for. */
 export function toListedCompanion(

@@ -2,12 +2,16 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { nameText } from "../../http/schemas/name.ts";
 import { compileBody, compileChecker, Nullish } from "../../http/schemas/schema.ts";
+import { slugText } from "../../http/schemas/slug.ts";
 import { companionFields } from "./fields.ts";
+
+export const companionSlug = () =>
+  slugText("What files call it, unique in the account: otherwise 409 `conflict`. Not set: no file does.", "support");
 
 export const newCompanionBody = compileChecker(() => {
   const { name, sent } = companionFields();
   return t.Object(
-    { name, ...sent },
+    { name, slug: Nullish(companionSlug()), ...sent },
     {
       $id: "NewCompanion",
       additionalProperties: false,
@@ -19,7 +23,7 @@ export const newCompanionBody = compileChecker(() => {
 export const companionPatchBody = compileChecker(() => {
   const { name, sent } = companionFields();
   return t.Object(
-    { name: t.Optional(name), ...sent },
+    { name: t.Optional(name), slug: Nullish(companionSlug()), ...sent },
     {
       $id: "CompanionPatch",
       additionalProperties: false,

@@ -82,17 +82,27 @@ async function readSent<Schema extends TObject & { static: SentSettings }>(
   current: CurrentSettings,
 ): Promise<Schema["static"]> {
   const settable = omitReadOnly(body, checker, CompanionObject);
-  const errors = checker.listErrors(settable);
-  // The further checks need values of the right types, and a truncated list does not name all the others.
-  if (errors.length >= maxListedErrors) throw invalidFields(errors);
-  const faulty = new Set(errors.map((error) => error.param.split(".", 1)[0]));
-  // The checker refuses a body that is not an object.
-  if (faulty.has("")) return checker.check(settable);
-  const entries = Object.entries(settable as object).filter(([name]) => !faulty.has(name));
-  const sound: SentSettings = Object.fromEntries(entries);
-  errors.push(...listRuleErrors(sound, rules, current), ...(await listVoiceErrors(sound, rules, current)));
+  const errors = await listSettingErrors(checker, settable, rules, current);
   if (errors.length > 0) throw invalidFields(errors);
   return checker.check(settable);
+}
+
+/** Every field at fault, of a body that may have more than settings. */
+export async function listSettingErrors(
+  checker: Checker<TObject>,
+  body: unknown,
+  rules: SettingRules,
+  current: CurrentSettings,
+): Promise<readonly FieldError[]> {
+  const errors = checker.listErrors(body);
+  // The further checks need values of the right types, and a truncated list does not name all the others.
+  if (errors.length >= maxListedErrors) return errors;
+  const faulty = new Set(errors.map((error) => error.param.split(".", 1)[0]));
+  // The checker refuses a body that is not an object.
+  if (faulty.has("")) return [];
+  const entries = Object.entries(body as object).filter(([name]) => !faulty.has(name));
+  const sound: SentSettings = Object.fromEntries(entries);
+  return [...errors, ...listRuleErrors(sound, rules, current), ...(await listVoiceErrors(sound, rules, current))];
 }
 
 function listRuleErrors(sent: SentSettings, rules: SettingRules, current: CurrentSettings): FieldError[] {
@@ -138,12 +148,13 @@ async function listVoiceErrors(
 }
 
 /** Only the fields that were sent; null clears. */
-function toSettings(sent: SentSettings): Partial<CompanionSettings> {
+export function toSettings(sent: SentSettings): Partial<CompanionSettings> {
   const unset = newCompanionSettings("");
   const given = companionFields().names.filter(([wire]) => sent[wire] !== undefined);
   const settings: Partial<CompanionSettings> = Object.fromEntries(
     given.map(([wire, field]) => [field, sent[wire] ?? unset[field]]),
   );
+  if (sent.slug !== undefined) settings.slug = sent.slug;
   if (sent.theme_color) settings.themeColor = sent.theme_color.toLowerCase();
   if (sent.handoff) settings.handoff = toHandoff(sent.handoff);
   if (sent.leads) settings.leads = toLeads(sent.leads);

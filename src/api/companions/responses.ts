@@ -34,6 +34,7 @@ export const makeSettingsFields = () => {
 
 const makeCompanionFields = () => ({
   id,
+  slug: Nullable(t.String({ description: "What files call it; null for none.", examples: ["support"] })),
   ...makeSettingsFields(),
   embed_token: Nullable(
     t.String({
@@ -77,6 +78,7 @@ export type EmbedToken = Static<typeof EmbedTokenObject>;
 export function toWireCompanion(companion: StoredCompanion): Companion {
   return {
     id: companion.id,
+    slug: companion.slug,
     ...toWireSettings(companion),
     embed_token: companion.embedToken,
     created_by_key_id: companion.createdByKeyId,

@@ -22,7 +22,10 @@ import {
 export type CompanionServices = PricedServices &
   Pick<Services, "store" | "ids" | "people" | "sealing" | "outgoing" | "toolbox">;
 
-export function rulesOf({ settings, store }: CompanionServices, { account }: Principal): SettingRules {
+export function rulesOf(
+  { settings, store }: Pick<CompanionServices, "settings" | "store">,
+  { account }: Pick<Principal, "account">,
+): SettingRules {
   const dailyMessages = settings.dailyMessages[account.plan];
   return { ...settings.llm, dailyMessages, voice: store.voice, accountId: account.id };
 }

@@ -84,7 +84,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   conflict: {
     meaning:
-      "A request with the same `Idempotency-Key` is still running, or what the sentence says: the message with this `message_id` is another one or was cancelled, two visitor keys are live already, fields of a draft were changed live since it began (`fields`), or a conversation is not in a state for the call: `state` and `person` show who has it.",
+      "A request with the same `Idempotency-Key` is still running, or what the sentence says: the message with this `message_id` is another one or was cancelled, two visitor keys are live already, a slug is another's, what is applied was changed elsewhere (`drift` shows who did), fields of a draft were changed live since it began (`fields`), or a conversation is not in a state for the call: `state` and `person` show who has it.",
     remedy:
       "With `Retry-After`: wait that long and send the same request again: you get its response, and nothing is created twice. Otherwise do what the sentence says.",
   },
@@ -95,7 +95,7 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   payload_too_large: {
     meaning:
-      "The body is larger than the route takes: 64 KiB on embed routes and for signing in, 1 MiB on management routes.",
+      "The body is larger than the route takes: 64 KiB on embed routes and for signing in, 1 MiB on management routes, 9 MiB for a set.",
     remedy: "Send less.",
   },
   unsupported_media_type: {

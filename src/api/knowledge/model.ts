@@ -2,7 +2,15 @@
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { passagesPerTurn } from "../../domain/knowledge.ts";
 import { compileBody, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
-import { findBlank, refreshHours, shownUrl, titleText, urlText } from "../../http/schemas/source-fields.ts";
+import {
+  findBlank,
+  refreshHours,
+  shownUrl,
+  slugField,
+  sourceSlug,
+  titleText,
+  urlText,
+} from "../../http/schemas/source-fields.ts";
 import type { SentFile } from "../../http/upload-body.ts";
 
 const maxQueryLength = 2_000;
@@ -12,6 +20,7 @@ const fetchedFields = (type: "url" | "sitemap", description: string, example: st
   type: t.Literal(type),
   url: urlText(description, example),
   refresh_hours: Nullish(refreshHours()),
+  ...slugField(),
 });
 
 const strict = { additionalProperties: false };
@@ -26,6 +35,7 @@ export const newSourceBodies = {
       examples: ["# Returns\n\nYou may return what you bought within 30 days."],
     }),
     url: Nullish(shownUrl()),
+    ...slugField(),
   })),
   url: compileChecker(() =>
     t.Object(fetchedFields("url", "The page or document that is read.", "https://shop.example/returns"), {
@@ -59,6 +69,7 @@ export const newFileBody = compileBody("NewFileSource", () => ({
   type: t.Optional(t.Literal("file")),
   title: t.Optional(titleText("What replies cite it as; left out: the file's name.")),
   url: t.Optional(shownUrl()),
+  slug: t.Optional(sourceSlug()),
 }));
 
 export const searchBody = compileBody("KnowledgeSearch", () => ({

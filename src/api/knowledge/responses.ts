@@ -18,6 +18,7 @@ const makePage = () => Nullable(t.Integer({ description: "Of a PDF, from 1." }))
 
 export const SourceObject = closedObject("Source", () => ({
   id: t.String({ format: "uuid" }),
+  slug: Nullable(t.String({ description: "What files call it; null for none.", examples: ["returns"] })),
   type: OneOf(sourceTypes),
   title: t.String({ description: "What replies cite it as.", examples: ["Shipping and returns"] }),
   url: makeUrl(),
@@ -82,6 +83,7 @@ export type UnansweredQuestion = Static<typeof UnansweredObject>;
 export function toWireSource(source: StoredSource): Source {
   return {
     id: source.id,
+    slug: source.slug,
     type: source.type,
     title: source.title,
     url: source.url,

@@ -5,7 +5,7 @@ import { AppError, invalidFields } from "../../domain/errors.ts";
 import { type DocumentKind, maxUploadBytes, type SourceType } from "../../domain/knowledge.ts";
 import type { JsonBody } from "../../http/json-body.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
-import { maxTitleLength } from "../../http/schemas/source-fields.ts";
+import { toTitle } from "../../http/schemas/source-fields.ts";
 import { formType, SentFile, takeUpload } from "../../http/upload-body.ts";
 import { LongText } from "../../lib/long-json.ts";
 import { newFileBody, newSourceBodies, sourceSchemas } from "./model.ts";
@@ -16,6 +16,8 @@ export interface SentSource {
   title: string;
   url: string | null;
   refreshHours: number | null;
+  /** Left out if it was not sent: then a source keeps its own. */
+  slug?: string | null;
   /** Null for what is fetched. */
   content: { kind: DocumentKind; bytes: Uint8Array } | null;
 }
@@ -74,23 +76,24 @@ function refuseType(sent: unknown, type: unknown): AppError {
   ]);
 }
 
-function readAddress(body: { type: "url" | "sitemap"; url: string; refresh_hours?: number | null }): SentSource {
-  const { type, url, refresh_hours: refreshHours = null } = body;
-  return { type, url, title: toTitle(url), refreshHours, content: null };
+type SentAddress = { type: "url" | "sitemap"; url: string; refresh_hours?: number | null; slug?: string | null };
+
+function readAddress({ type, url, refresh_hours: refreshHours = null, slug }: SentAddress): SentSource {
+  return { type, url, title: toTitle(url), refreshHours, ...slugOf(slug), content: null };
 }
 
 function readText(sent: { text?: unknown }): SentSource {
   const long = sent.text instanceof LongText ? sent.text : null;
   const short = long === null ? sent : { ...sent, text: "" };
   const body = newSourceBodies.text;
-  const { type, title, text, url = null } = body.check(omitReadOnly(short, body, SourceObject));
+  const { type, title, text, url = null, slug } = body.check(omitReadOnly(short, body, SourceObject));
   const bytes = long?.bytes ?? Buffer.from(text);
   refuseLarge(bytes);
-  return { type, title: toTitle(title), url, refreshHours: null, content: { kind: "text", bytes } };
+  return { type, title: toTitle(title), url, refreshHours: null, ...slugOf(slug), content: { kind: "text", bytes } };
 }
 
 function readFile(sent: unknown): SentSource {
-  const { file, title, url = null } = newFileBody.check(sent);
+  const { file, title, url = null, slug } = newFileBody.check(sent);
   refuseLarge(file.bytes);
   const kind = findKind(file.contentType, file.name, file.bytes);
   if (kind === null) {
@@ -100,7 +103,12 @@ function readFile(sent: unknown): SentSource {
     );
   }
   const content = { kind, bytes: file.bytes };
-  return { type: "file", title: toTitle(title ?? lastPart(file.name)), url, refreshHours: null, content };
+  const name = toTitle(title ?? lastPart(file.name));
+  return { type: "file", title: name, url, refreshHours: null, ...slugOf(slug), content };
+}
+
+function slugOf(slug: string | null | undefined): Pick<SentSource, "slug"> {
+  return slug === undefined ? {} : { slug };
 }
 
 function refuseLarge(bytes: Uint8Array): void {
@@ -111,13 +119,4 @@ function refuseLarge(bytes: Uint8Array): void {
 /** Some clients send the whole path. */
 function lastPart(path: string): string {
   return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
-}
-
-/** One line, within the limit. */
-export function toTitle(text: string): string {
-  const clean = text
-    .toWellFormed()
-    .replace(/[\p{Cc}\s]+/gu, " ")
-    .trim();
-  return [...clean.slice(0, maxTitleLength * 2)].slice(0, maxTitleLength).join("") || "Untitled";
 }

@@ -4,9 +4,10 @@ import type { Services } from "../../core/dependencies.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { maxSources, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
+import { toTitle } from "../../http/schemas/source-fields.ts";
 import { toLaterMs } from "../../lib/clock.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
-import { readSource, type SentSource, toTitle } from "./sent-source.ts";
+import { readSource, type SentSource } from "./sent-source.ts";
 
 type KnowledgeServices = Pick<Services, "store" | "ids" | "indexing">;
 
@@ -114,7 +115,7 @@ export async function replaceSource(
   { sent, check }: { sent: unknown; check: SourceCheck | undefined },
   context: WriteContext,
 ): Promise<Source> {
-  const { type, title, url, refreshHours, content } = readSource(sent);
+  const { type, title, url, refreshHours, slug, content } = readSource(sent);
   if (type !== current.type) {
     throw invalidFields([{ param: "type", detail: `Must be ${current.type}: a source keeps its type.` }]);
   }
@@ -122,7 +123,7 @@ export async function replaceSource(
   const isKnown = content === null && url === current.url;
   const change = {
     ...(isKnown ? {} : { title }),
-    ...{ url, refreshHours },
+    ...{ url, refreshHours, ...(slug === undefined ? {} : { slug }) },
     ...(content === null ? {} : { upload: { id: services.ids.uuid(), ...content } }),
   };
   const { companionId, id } = current;

@@ -1,6 +1,6 @@
 /** Completions for bash, from 3.2 on, which macOS has. */
 import type { Value } from "../value.ts";
-import type { Completed, Place } from "./places.ts";
+import { type Completed, type Place, typedNames } from "./places.ts";
 
 export function writeBashCompletion({ commands, places }: Completed): string {
   const names = commands.map(({ name }) => name).join(" ");
@@ -113,7 +113,7 @@ complete -F _companiond companiond
 }
 
 function writePlace({ words, options }: Place): string {
-  return `        "${words.join(" ")}") options="${options.map(({ name }) => `--${name}`).join(" ")}" ;;`;
+  return `        "${words.join(" ")}") options="${options.flatMap(typedNames).join(" ")}" ;;`;
 }
 
 interface Case {
@@ -122,9 +122,11 @@ interface Case {
 }
 
 function listOptionValues({ words, options }: Place): Case[] {
-  return options.flatMap(({ name, value }) =>
-    value === null ? [] : [{ pattern: `"${words.join(" ")} --${name}"`, value }],
-  );
+  return options.flatMap((option) => {
+    const { value } = option;
+    if (value === null) return [];
+    return typedNames(option).map((typed) => ({ pattern: `"${words.join(" ")} ${typed}"`, value }));
+  });
 }
 
 function listOperandValues({ words, operands }: Place): Case[] {

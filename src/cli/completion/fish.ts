@@ -1,6 +1,6 @@
 /** Completions for fish, from 3.0 on. */
 import type { Operand, Value } from "../value.ts";
-import type { Completed, CompletedOption, Place } from "./places.ts";
+import { type Completed, type CompletedOption, type Place, typedNames } from "./places.ts";
 
 export function writeFishCompletion({ commands, places }: Completed): string {
   const lines = [
@@ -86,8 +86,9 @@ function writeOperand(words: readonly string[], { value, isRepeatable }: Operand
 
 const directories = "'(__fish_complete_directories)'";
 
-function writeOption({ name, about, value }: CompletedOption): string {
-  return ["-l", name, ...(value === null ? [] : [writeValue(value)]), "-d", quote(about)].join(" ");
+function writeOption({ name, short, about, value }: CompletedOption): string {
+  const names = short === null ? [] : ["-s", short];
+  return [...names, "-l", name, ...(value === null ? [] : [writeValue(value)]), "-d", quote(about)].join(" ");
 }
 
 function writeValue({ choices, path, isList }: Value): string {
@@ -99,8 +100,8 @@ function writeValue({ choices, path, isList }: Value): string {
 
 /** After which a word is a value: no option has one in some commands and none in others. */
 function listValued(places: readonly Place[]): string {
-  const names = places.flatMap(({ options }) => options.filter(({ value }) => value !== null).map(({ name }) => name));
-  return [...new Set(names)].map((name) => `--${name}`).join(" ");
+  const names = places.flatMap(({ options }) => options.filter(({ value }) => value !== null).flatMap(typedNames));
+  return [...new Set(names)].join(" ");
 }
 
 function quote(text: string): string {

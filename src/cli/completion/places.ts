@@ -5,6 +5,8 @@ import type { Operand, Value } from "../value.ts";
 
 export interface CompletedOption {
   name: string;
+  /** A letter; null for none. */
+  short: string | null;
   about: string;
   /** Null for a switch. */
   value: Value | null;
@@ -46,6 +48,7 @@ export function describeCompletions(commands: readonly Command[]): Completed {
         about: shorten(action.about),
         options: Object.entries({ ...action.options, ...commonOptions }).map(([name, spec]) => ({
           name,
+          short: spec.short ?? null,
           about: shorten(spec.about),
           value: spec.value ?? null,
           isRepeatable: spec.isRepeatable === true,
@@ -54,6 +57,11 @@ export function describeCompletions(commands: readonly Command[]): Completed {
       })),
     ),
   };
+}
+
+/** As they are typed. */
+export function typedNames({ name, short }: CompletedOption): string[] {
+  return [`--${name}`, ...(short === null ? [] : [`-${short}`])];
 }
 
 /** The first sentence, without its full stop: there is one line for it. */

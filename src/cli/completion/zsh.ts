@@ -1,6 +1,6 @@
 /** Completions for zsh, as a file of `fpath` or sourced. */
 import type { Value } from "../value.ts";
-import type { Completed, CompletedCommand, CompletedOption, Place } from "./places.ts";
+import { type Completed, type CompletedCommand, type CompletedOption, type Place, typedNames } from "./places.ts";
 
 export function writeZshCompletion({ commands, places }: Completed): string {
   const withActions = commands.filter((command) => command.actions.length > 0);
@@ -67,7 +67,7 @@ ${writeOffered(actions)}
 
 function writePlace({ words, options, operands }: Place): string {
   const specs = [
-    ...options.map(writeOption),
+    ...options.flatMap(writeOption),
     ...operands.map(({ value, isOptional, isRepeatable }) =>
       quote(`${isRepeatable ? "*" : ""}${isOptional ? "::" : ":"}${writeValue(value)}`),
     ),
@@ -79,9 +79,13 @@ function writePlace({ words, options, operands }: Place): string {
   ].join("\n");
 }
 
-function writeOption({ name, about, value, isRepeatable }: CompletedOption): string {
-  const spec = `${isRepeatable ? "*" : ""}--${name}${value === null ? "" : "="}[${escapeSpec(about)}]`;
-  return quote(value === null ? spec : `${spec}:${writeValue(value)}`);
+function writeOption(option: CompletedOption): string[] {
+  const { about, value, isRepeatable } = option;
+  return typedNames(option).map((typed) => {
+    const isJoined = value !== null && typed.startsWith("--");
+    const spec = `${isRepeatable ? "*" : ""}${typed}${isJoined ? "=" : ""}[${escapeSpec(about)}]`;
+    return quote(value === null ? spec : `${spec}:${writeValue(value)}`);
+  });
 }
 
 /** What it is called, and what offers it. */

@@ -2,6 +2,8 @@
 import { type ChatReply, decideOnCall, type Reply, readOnce, startChat } from "../chat.ts";
 import { followLive, type LiveEvent, type LiveQuery } from "../events.ts";
 import type {
+  Apply,
+  ApplyResult,
   BackToCompanionRelayedQuery,
   Companion,
   CompanionPatch,
@@ -61,6 +63,12 @@ export function companionCalls(transport: Transport) {
   ) => transport.json<PageOf<Listed<Query>>>({ method: "GET", path: ["api", "companions"], query }, options);
 
   return {
+    /** All or none. Rejects with `conflict` where someone else changed what is named: `error.problem` has the `drift`. */
+    apply: (set: Apply, options: CreateOptions = {}) =>
+      transport.json<ApplyResult>(
+        { method: "POST", path: ["api", "apply"], body: set, headers: creationHeaders(options) },
+        options,
+      ),
     create: (companion: NewCompanion, options: CreateOptions = {}) =>
       transport.json<Companion>(
         { method: "POST", path: ["api", "companions"], body: companion, headers: creationHeaders(options) },

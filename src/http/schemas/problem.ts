@@ -66,7 +66,9 @@ export const ProblemObject = namedObject(
       }),
     ),
     fields: t.Optional(
-      t.Array(t.String(), { description: "On `conflict` of a draft: its fields that were changed live since it began." }),
+      t.Array(t.String(), {
+        description: "On `conflict` of a draft: its fields that were changed live since it began.",
+      }),
     ),
     kind: t.Optional(
       OneOf(failureKinds, {

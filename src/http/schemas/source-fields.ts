@@ -1,9 +1,10 @@
 /** What owners set of sources on the wire: routes of sources, and all that writes companions as a whole. */
 import { Type as t } from "@sinclair/typebox";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/knowledge.ts";
-import { Text } from "./schema.ts";
+import { Nullish, Text } from "./schema.ts";
+import { slugText } from "./slug.ts";
 
-export const maxTitleLength = 200;
+const maxTitleLength = 200;
 
 /** For texts that are nothing without a word. */
 export const findBlank = (text: string) => (text.trim() === "" ? "Must not be only white space." : null);
@@ -36,3 +37,18 @@ export const refreshHours = () =>
     description: "How often it is read again; left out: when asked to.",
     examples: [24],
   });
+
+/** One line, within the limit. */
+export function toTitle(text: string): string {
+  const clean = text
+    .toWellFormed()
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+  return [...clean.slice(0, maxTitleLength * 2)].slice(0, maxTitleLength).join("") || "Untitled";
+}
+
+export const sourceSlug = () =>
+  slugText("What files call it, unique in the companion: otherwise 409 `conflict`. Not set: no file does.", "returns");
+
+/** For JSON; a form has no null. */
+export const slugField = () => ({ slug: Nullish(sourceSlug()) });

@@ -147,7 +147,7 @@ export function toWireToolSettings(
     parameters: isHttp ? target.parameters : null,
     url: isHttp ? target.url : null,
     mcp_url: isHttp ? null : target.url,
-    tools: isHttp ? null : target.tools,
+    tools: isHttp || target.tools === null ? null : [...target.tools],
     timeout_ms: tool.timeoutMs,
     confirm: tool.confirm,
     requires_visitor: tool.requiresVisitor,

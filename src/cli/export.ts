@@ -1,0 +1,53 @@
+/** `companiond export`: writes an account's companions as files, which apply as unchanged. */
+import type { JsonValue } from "../domain/json.ts";
+import { CommandFailure, singleCommand } from "./command.ts";
+import { toFiles } from "./companion-sets/export-files.ts";
+import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
+import type { SetTarget } from "./companion-sets/target.ts";
+import { writeFolder } from "./companion-sets/written-folder.ts";
+import { directory, free } from "./value.ts";
+
+/** Of those that are left out. */
+const maxNamed = 20;
+
+export const exportCommand = singleCommand({
+  name: "export",
+  about: "Write companions that have a slug as files, which apply as unchanged.",
+  data: "reads",
+  options: {
+    directory: { value: directory, short: "d", about: "Where the files are written.", isRequired: true },
+    slug: { value: free("slug"), about: "Only this companion.", isRepeatable: true },
+    ...targetOptions,
+  },
+  async run(input) {
+    const { args, io } = input;
+    const target = await prepareTarget(input)(null);
+    const { slugs, leftOut } = await chooseSlugs(target, args.list("slug"));
+    const files = new Map<string, string>();
+    for (const slug of slugs) {
+      const found = await target.find(slug);
+      if (found === null) throw new CommandFailure(`there is no companion with the slug ${JSON.stringify(slug)}.`);
+      for (const [name, text] of await toFiles(found)) files.set(name, text);
+    }
+    const isAll = args.list("slug").length === 0;
+    // A slug has no dot.
+    const concerns = (name: string) => isAll || slugs.includes(name.split(".", 1)[0] ?? "");
+    const { written, deleted } = writeFolder(args.text("directory"), files, concerns);
+    for (const name of leftOut.slice(0, maxNamed)) {
+      await io.writeError(`companiond: ${JSON.stringify(name)} has no slug and is left out.\n`);
+    }
+    if (leftOut.length > maxNamed) {
+      await io.writeError(`companiond: ${leftOut.length - maxNamed} more have no slug.\n`);
+    }
+    const json: JsonValue = { slugs: [...slugs], written: [...written], deleted: [...deleted], left_out: [...leftOut] };
+    const parts = [`${slugs.length} companions`, `${written.length} files written`, `${deleted.length} deleted`];
+    return { json, text: `Exported ${parts.join(", ")}.` };
+  },
+});
+
+async function chooseSlugs(target: SetTarget, named: readonly string[]) {
+  if (named.length > 0) return { slugs: [...new Set(named)], leftOut: [] };
+  const all = await target.listNames();
+  const slugs = all.flatMap(({ slug }) => (slug === null ? [] : [slug])).sort();
+  return { slugs, leftOut: all.flatMap(({ slug, name }) => (slug === null ? [name] : [])) };
+}
