@@ -1,4 +1,7 @@
-/** `bun bench/live.ts [LISTENERS]`: what idle listeners of `/live` cost a server: memory each, and its share of a core. */
+/**
+ * `bun bench/live.ts [LISTENERS]`: what idle listeners of `/live` cost a server: memory each, and its share of a core, beside
+ * a bare server of the same run that only sends the pings.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,6 +54,36 @@ async function serve(listeners: number): Promise<void> {
   console.log(JSON.stringify({ port: server.port, token, dataDir }));
 }
 
+/** What the pings alone cost: as many streams, a tenth of which is sent one each second. */
+function serveBare(): void {
+  const streams: ReadableStreamDirectController[] = [];
+  const server = Bun.serve({
+    ...{ hostname: "127.0.0.1", port: 0, idleTimeout: 60 },
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          type: "direct",
+          pull(controller) {
+            streams.push(controller);
+            controller.write("event: state\n\n");
+            controller.flush();
+            return new Promise<void>(() => {});
+          },
+        }),
+        { headers: { "content-type": "text/event-stream" } },
+      ),
+  });
+  let second = 0;
+  setInterval(() => {
+    second++;
+    for (let at = second % 10; at < streams.length; at += 10) {
+      streams[at]?.write(": ping\n\n");
+      streams[at]?.flush();
+    }
+  }, 1_000);
+  console.log(JSON.stringify({ port: server.port, token: "bare", dataDir: null }));
+}
+
 /** Resolves with how many bytes have arrived since, when asked. */
 async function listen(port: number, path: string): Promise<() => number> {
   const begun = Promise.withResolvers<void>();
@@ -77,8 +110,8 @@ async function shareOfCore(pid: number, durationMs: number): Promise<number> {
   return ((cpuSeconds(pid) - from.cpu) * 1000) / (performance.now() - from.atMs);
 }
 
-async function measure(listeners: number): Promise<void> {
-  const command = pinned(serverCore, [process.execPath, import.meta.path, "serve", String(listeners)]);
+async function measure(role: "serve" | "bare", listeners: number): Promise<void> {
+  const command = pinned(serverCore, [process.execPath, import.meta.path, role, String(listeners)]);
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit", env: { PATH: process.env["PATH"] ?? "" } });
   const lines = readLines(child.stdout);
   const { port, token, dataDir } = JSON.parse((await lines.next()).value ?? "");
@@ -101,6 +134,7 @@ async function measure(listeners: number): Promise<void> {
     const pings = warm.map((read, at) => read() - (bytes[at] ?? 0));
     console.log(
       JSON.stringify({
+        server: role === "serve" ? "companiond" : "bare",
         listeners,
         kiBEach: Number(((residentKiB(pid) - before.kiB) / listeners).toFixed(1)),
         kiBEachAfterOpening: Number(((openKiB - before.kiB) / listeners).toFixed(1)),
@@ -113,10 +147,11 @@ async function measure(listeners: number): Promise<void> {
   } finally {
     child.kill();
     await child.exited;
-    rmSync(dataDir, { recursive: true, force: true });
+    if (dataDir !== null) rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
 const [role, given] = process.argv.slice(2);
 if (role === "serve") await serve(Number(given));
-else await measure(Number(role ?? 5_000));
+else if (role === "bare") serveBare();
+else for (const server of ["serve", "bare"] as const) await measure(server, Number(role ?? 5_000));

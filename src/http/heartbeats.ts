@@ -8,7 +8,8 @@ export const streamSilenceSeconds = 30;
 
 /** The part of a stream that heartbeats need. */
 export interface QuietStream {
-  pingIfQuietSince(sinceMs: number): void;
+  /** Returns when it was last written to, the ping included. Monotonic. */
+  pingIfQuietSince(sinceMs: number): number;
   /** Reports that the connection is about to be cut. */
   interrupt(): void;
 }
@@ -22,29 +23,58 @@ export interface HeartbeatTicker {
   stop(): void;
 }
 
-export function createHeartbeatTicker(silenceMs = 10_000, tickMs = 1_000): HeartbeatTicker {
-  const streams = new Set<QuietStream>();
-  let timer: ReturnType<typeof setInterval> | null = null;
-  const tick = () => {
-    const quietSinceMs = performance.now() - silenceMs;
-    for (const stream of streams) stream.pingIfQuietSince(quietSinceMs);
-  };
-  const stop = () => {
-    if (timer !== null) clearInterval(timer);
-    timer = null;
-  };
+const silenceMs = 10_000;
+const tickMs = 1_000;
+const ticksOfSilence = silenceMs / tickMs;
+
+function everyTick(tick: () => void): () => void {
+  const timer = setInterval(tick, tickMs);
+  return () => clearInterval(timer);
+}
+
+/**
+ * Each stream is in the slot of the tick at which it may next be due, so that a tick touches only those: to ask each of
+ * thousands every second would cost as much as the pings themselves. The clock and the timer are replaced in tests.
+ */
+export function createHeartbeatTicker(nowMs = () => performance.now(), startTicking = everyTick): HeartbeatTicker {
+  const slots = Array.from({ length: ticksOfSilence + 1 }, () => new Set<QuietStream>());
+  let current = 0;
+  let size = 0;
+  let stopTicking: (() => void) | null = null;
+
+  function put(stream: QuietStream, ticks: number): void {
+    slots[(current + Math.min(Math.max(ticks, 1), ticksOfSilence)) % slots.length]?.add(stream);
+  }
+
+  function tick(): void {
+    current = (current + 1) % slots.length;
+    const now = nowMs();
+    const due = slots[current];
+    for (const stream of due ?? []) {
+      const dueAtMs = stream.pingIfQuietSince(now - silenceMs) + silenceMs;
+      // Unless the ping has ended it.
+      if (due?.delete(stream)) put(stream, Math.ceil((dueAtMs - now) / tickMs));
+    }
+  }
+
+  function stop(): void {
+    stopTicking?.();
+    stopTicking = null;
+  }
+
   return {
     add(stream) {
-      streams.add(stream);
-      timer ??= setInterval(tick, tickMs);
+      size++;
+      put(stream, ticksOfSilence);
+      stopTicking ??= startTicking(tick);
     },
     remove(stream) {
-      streams.delete(stream);
-      if (streams.size === 0) stop();
+      if (slots.some((slot) => slot.delete(stream))) size--;
+      if (size === 0) stop();
     },
     interruptAll() {
-      for (const stream of streams) stream.interrupt();
-      return streams.size > 0;
+      for (const slot of slots) for (const stream of slot) stream.interrupt();
+      return size > 0;
     },
     stop,
   };

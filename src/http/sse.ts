@@ -128,9 +128,10 @@ export class EventStream implements TurnReader {
     this.#send(`: ${text}\n\n`);
   }
 
-  pingIfQuietSince(sinceMs: number): void {
+  pingIfQuietSince(sinceMs: number): number {
     // No pings for a stalled reader: they would keep its connection from reaching the idle limit.
     if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.comment("ping");
+    return this.#lastWriteMs;
   }
 
   /** The server is about to cut the connection, which ends the stream: sends the reason. */

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import { type ApiClient, type ApiResponse, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
-import { startTestServer, type TestServer } from "../support/app.ts";
+import { startTestServer, type TestServer, testContext } from "../support/app.ts";
 import { chat } from "../support/chat.ts";
 import { openDashboard, openMemberDashboard } from "../support/dashboard.ts";
 import { indexText } from "../support/index-text.ts";
@@ -49,11 +49,13 @@ describe("versions", () => {
     await api.call("POST", `${path}/tools`, tool, { "x-change-note": "plain text" });
     await chat(server.url, token, { message: "Hi again", session_id });
     const source = { type: "text", title: "Hours", text: "From nine to six." };
-    expect((await api.call("POST", `${path}/sources`, source, { "x-change-note": "%20" })).status).toBe(201);
+    expect((await api.call("POST", `${path}/sources`, source, { "x-change-note": "%20" })).status).toBe(202);
     const owner = await openDashboard(server, {}, account);
     const sent = await owner.call("PATCH", path, { name: "Ada L.", enabled: false });
     expect(sent.status).toBe(200);
-    // Nothing changes, and no version is made.
+    // Nothing of a version changes, and none is made.
+    const [made] = (await api.call("GET", `${path}/tools`)).json.data;
+    await api.call("POST", `${path}/tools/${made?.id}/rotate-secret`);
     await owner.call("PATCH", path, { name: "Ada L." });
     const key = { type: "key", id: keyId, name: expect.any(String) };
     const { json } = await api.call("GET", `${path}/versions?limit=3`);
@@ -107,7 +109,7 @@ describe("versions", () => {
     expect(last).toMatchObject({
       settings: { metadata: { b: [2] } },
       tools: [{ name, url, header_names: ["X-Shop"], timeout_ms: 10_000 }],
-      sources: [{ id: expect.any(String), title: "Hours", content_hash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+      sources: [{ id: expect.any(String), title: "Hours", content_hash: "hash" }],
     });
     expect(Object.keys(last["settings"] as object)).not.toContain("slug");
     expect(JSON.stringify(last)).not.toMatch(/whsec_|secret|sealed/);
@@ -301,6 +303,26 @@ describe("a draft", () => {
         expect((await limited.call(method, path + rest, body)).status).toBeWithin(200, 205);
     }
   });
+});
+
+test("shows which set of files it comes from, and what of it they name", async () => {
+  expect((await api.call("GET", `${path}/set`)).json).toEqual({ set: null, fields: [], applied_at: null } as never);
+  const { companionSets } = server.services.store;
+  const scope = { set: "shop", slugs: ["ada"], adoptIds: [id], isWholeSet: false };
+  const named = { fields: { system_prompt: "Be kind." }, tools: { find_order: {} }, sources: { hours: {} } };
+  const applied = { set: "shop", ...named, isPruned: false, appliedAt: 0 };
+  const update = { id, auditId: crypto.randomUUID(), patch: { slug: "ada" }, applied };
+  const writes = { creates: [], updates: [update], deletes: [], idempotent: null, result: null };
+  await companionSets.apply(account.id, scope, () => writes, testContext());
+  expect((await api.call("GET", `${path}/set`)).json).toEqual({
+    ...{
+      set: "shop",
+      fields: ["system_prompt", "tools.find_order", "sources.hours"],
+      applied_at: "1970-01-01T00:00:00.000Z",
+    },
+  } as never);
+  // Neither a set nor a slug makes a version.
+  expect((await api.call("GET", `${path}/versions`)).json.data).toHaveLength(1);
 });
 
 describe("of several at the same time", () => {

@@ -236,6 +236,32 @@ test("tools are made, read, changed and deleted, and their calls listed", async 
   expect(await refusal(client.tools.get(id, made.id))).toMatchObject({ code: "not_found" });
 });
 
+test("versions are listed, compared and restored; drafts are put, read, published and discarded", async () => {
+  const { id } = await client.companions.create({ name: "Ada" });
+  await client.companions.update(id, { greeting: "Hi!" }, { note: "50 % wärmer" });
+  await client.tools.create(id, { name: "find_order", url: "https://shop.example/orders" }, { note: "orders" });
+  const listed = await collect(client.versions.listAll(id, { limit: 1 }));
+  expect(listed.map(({ number, note }) => [number, note])).toEqual([
+    [3, "orders"],
+    [2, "50 % wärmer"],
+    [1, null],
+  ]);
+  expect((await client.versions.get(id, 3)).tools.map(({ name }) => name)).toEqual(["find_order"]);
+  expect((await client.versions.diff(id, 1, { to: 2 })).changes).toMatchObject([{ field: "greeting", to: "Hi!" }]);
+  const { etag: first } = await client.companions.getVersion(id);
+  const restored = await client.versions.restore(id, 1, { ifMatch: first ?? "", note: "as before" });
+  expect(restored).toMatchObject({ greeting: null, missing_sources: [], new_tools: [] });
+  await client.drafts.put(id, { greeting: "Ahoy!" });
+  const { draft, etag } = await client.drafts.getVersion(id);
+  expect(draft).toEqual(await client.drafts.get(id));
+  expect(draft.changed).toEqual(["greeting"]);
+  expect((await client.drafts.publish(id, {}, { ifMatch: etag ?? "", note: "on board" })).greeting).toBe("Ahoy!");
+  expect((await client.versions.list(id)).data[0]).toMatchObject({ number: 5, via: "publish", note: "on board" });
+  await client.drafts.put(id, {});
+  await client.drafts.delete(id);
+  expect(await refusal(client.drafts.get(id))).toMatchObject({ code: "not_found" });
+});
+
 test("budgets are made, read, changed and deleted", async () => {
   const subject = { metadata: { tenant: "budgeted" } };
   const preview = await client.budgets.preview({ ...subject, period: "day" });

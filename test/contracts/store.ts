@@ -30,6 +30,7 @@ import { turnStoreContract } from "./store-turns.ts";
 import { unansweredStoreContract } from "./store-unanswered.ts";
 import { usageStoreContract } from "./store-usage.ts";
 import { recordedUsageContract } from "./store-usage-recorded.ts";
+import { versionStoreContract } from "./store-versions.ts";
 import { visitorKeyStoreContract } from "./store-visitor-keys.ts";
 import { voiceStoreContract } from "./store-voice.ts";
 import { voiceAgentGrantStoreContract } from "./store-voice-agent-grants.ts";
@@ -67,6 +68,7 @@ export function storeContract(open: OpenStore): void {
   unansweredStoreContract(open);
   usageStoreContract(open);
   recordedUsageContract(open);
+  describe("companions' past and future:", () => versionStoreContract(open));
   visitorKeyStoreContract(open);
   voiceStoreContract(open);
   voiceAgentGrantStoreContract(open);

@@ -104,6 +104,7 @@ const objectNames = `
   ContactRequest KeyContactRequest ConversationContact Lead LeadList Insights
   Rating RatingRequest KeyRatingRequest ResolvedRequest KeyResolvedRequest
   CompanionVersion CompanionVersionList WholeCompanionVersion VersionDiff RestoredCompanion CompanionDraft DraftPublication
+  CompanionSetFacts
 `;
 
 test("keeps the names of its objects", () => {

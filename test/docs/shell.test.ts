@@ -82,7 +82,7 @@ const pages: readonly Page[] = [
   { path: "docs/knowledge-api.md", prints: /"score": \d/ },
   { path: "docs/tools.md", prints: /"secret":"whsec_/ },
   { path: "docs/scaling.md", prepare: prepareMove },
-  { path: "docs/versions.md", prints: /"via":"restore"/ },
+  { path: "docs/versions.md", prints: /"began_version":3/ },
   { path: "docs/voice.md" },
   { path: "docs/webhooks.md", prints: /^whsec_/m },
 ];

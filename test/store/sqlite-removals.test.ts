@@ -12,6 +12,7 @@ import { createRemovals } from "../../src/engines/sqlite/removals.ts";
 import { createSqliteScripts } from "../../src/engines/sqlite/scripts.ts";
 import { createVisitorDays } from "../../src/engines/sqlite/visitor-days.ts";
 import { createCallRemovals } from "../../src/engines/store-shared/scripts/tool-calls.ts";
+import { versionRemovals } from "../../src/engines/store-shared/scripts/version-room.ts";
 import { voiceAgents } from "../../src/engines/store-shared/scripts/voice-agents.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { eventually } from "../support/eventually.ts";
@@ -77,6 +78,7 @@ async function openRemovals(directory: TemporaryDirectory) {
     eraser: createMessageEraser(engine),
     calls: scripts.bind(createCallRemovals(createCallEraser(engine))),
     knowledge: createKnowledgeRemover(engine),
+    versions: scripts.bind(versionRemovals),
     visitorDays: createVisitorDays(engine),
     voiceAgents: scripts.bind(voiceAgents),
     log: createCapturedLog(),

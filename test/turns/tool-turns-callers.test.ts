@@ -132,6 +132,43 @@ test("a trial's calls are answered by what it gives: nothing is called or confir
   expect((await api.call("POST", path, { ...body, message: "Hi" })).text).toContain("[DONE]");
 });
 
+test("a version is tried with the tools that it had: those that are gone, with given results alone", async () => {
+  await using world = await openToolWorld();
+  const { companion, calls } = world;
+  const { id: gone } = await world.addTool({ name: "gone" });
+  const { id: kept } = await world.addTool({ name: "kept", confirm: false });
+  const { api } = await openOwner(world);
+  const path = `/api/companions/${companion.id}`;
+  // Version 4: its only tool asks the visitor, and is offered to nobody here.
+  await api.call("PATCH", `${path}/tools/${kept}`, { confirm: true });
+  await api.call("DELETE", `${path}/tools/${gone}`);
+  const message = "[[call:kept {}]][[call:gone {}]]";
+  const ask = async (fields: object) => {
+    const { text } = await api.call("POST", `${path}/test-chat`, { message, trace: true, ...fields });
+    const { companion_version, tool_calls } = JSON.parse(/: trace (.*)\n/.exec(text)?.[1] ?? "{}");
+    return [companion_version, tool_calls.map(({ tool, state }: Record<string, string>) => [tool, state])];
+  };
+  expect(await ask({})).toEqual([5, []]);
+  expect(await ask({ version: 3 })).toEqual([
+    3,
+    [
+      ["kept", "done"],
+      ["gone", "refused"],
+    ],
+  ]);
+  expect(calls.map(({ data }) => data.tool)).toEqual(["kept"]);
+  const results = { kept: 1, gone: 2 };
+  expect(await ask({ version: 3, tool_results: results })).toEqual([
+    3,
+    [
+      ["kept", "done"],
+      ["gone", "done"],
+    ],
+  ]);
+  expect(await ask({ version: 1, tool_results: results })).toEqual([1, []]);
+  expect(calls).toHaveLength(1);
+});
+
 test("an MCP server's tools are offered under its prefix, and called by their own names", async () => {
   await using world = await openToolWorld();
   const executed: string[] = [];

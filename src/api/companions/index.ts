@@ -14,6 +14,7 @@ import { companionListQuery, matchesText, toListedCompanion } from "./list-query
 import { companionPatchBody, newCompanionBody } from "./model.ts";
 import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
+import { setRoute } from "./set-route.ts";
 import { testChatRoute } from "./test-chat-route.ts";
 import { versionRoutes } from "./version-routes.ts";
 
@@ -152,5 +153,6 @@ export const companionRoutes: readonly Route[] = [
   testChatRoute,
   ...versionRoutes,
   ...draftRoutes,
+  setRoute,
   ...embedTokenRoutes,
 ];

@@ -5,7 +5,7 @@ import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
 import { missing } from "../../domain/resource-id.ts";
-import { builtInPrefix, type Tool } from "../../domain/tool.ts";
+import { builtInPrefix, maxTools, type Tool } from "../../domain/tool.ts";
 import type { CompanionVersion, ToolSettings, VersionSettings, VersionSource } from "../../domain/version.ts";
 import { findFaults } from "../../http/schemas/tool-faults.ts";
 import { toWireToolSettings } from "../../http/schemas/tool-settings.ts";
@@ -35,6 +35,10 @@ export async function getVersion(
   return version;
 }
 
+export async function listTools({ store }: Pick<CompanionServices, "store">, { accountId, id }: Companion) {
+  return (await store.tools.list(accountId, id, { limit: maxTools, afterId: null }))?.items ?? [];
+}
+
 /** Throws `invalid_request` with what a change would refuse today, and what `check` throws. */
 export async function restoreVersion(
   services: CompanionServices,
@@ -49,7 +53,7 @@ export async function restoreVersion(
   const patch = pickRestored(current, version);
   await readCompanionPatch(toWirePatch(current, patch), rulesOf(services, principal), current);
   await requirePrices(services, { ...current, ...patch }, patch);
-  const tools = await services.store.tools.listAll(current.id);
+  const tools = await listTools(services, current);
   const plan = planTools(tools, version.tools);
   await checkTools(services, plan, tools);
   const made = await Promise.all(

@@ -4,7 +4,7 @@ import type { Companion } from "../../domain/companion.ts";
 import type { Tool } from "../../domain/tool.ts";
 import type { ToolSettings } from "../../domain/version.ts";
 import { getDraft } from "./drafts.ts";
-import { getVersion, joinTools } from "./restore.ts";
+import { getVersion, joinTools, listTools } from "./restore.ts";
 import type { TestChatBody } from "./test-chat.ts";
 
 interface Tried {
@@ -27,7 +27,7 @@ export async function openTried(
   }
   if (number == null || number === companion.version) return { companion, version: companion.version };
   const version = await getVersion(services, companion, String(number));
-  const { joined, gone } = joinTools(await services.store.tools.listAll(companion.id), version.tools);
+  const { joined, gone } = joinTools(await listTools(services, companion), version.tools);
   // Nothing signs the calls of those that are gone.
   const others = results == null ? [] : gone.map((settings) => toUnsealed(services, companion, settings));
   const tools = [

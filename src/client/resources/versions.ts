@@ -3,6 +3,7 @@ import type {
   Companion,
   CompanionDraft,
   CompanionPatch,
+  CompanionSetFacts,
   CompanionVersionList,
   DraftPublication,
   ListVersionsQuery,
@@ -37,6 +38,10 @@ export function versionCalls(transport: Transport) {
     /** What is different in version `to`; left out, in the newest. */
     diff: (id: string, number: number, query: { to?: number | undefined } = {}, options: CallOptions = {}) =>
       transport.json<VersionDiff>({ method: "GET", path: at(id, number, "diff"), query }, options),
+
+    /** Which files the companion comes from, and what of it they name. */
+    set: (id: string, options: CallOptions = {}) =>
+      transport.json<CompanionSetFacts>({ method: "GET", path: ["api", "companions", id, "set"] }, options),
 
     /** Makes a new version with the fields and tools of this one. `ifMatch`: the companion's `ETag`. */
     restore: (id: string, number: number, options: ChangeOptions & NoteOptions = {}) =>

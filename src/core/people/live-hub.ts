@@ -28,15 +28,10 @@ export interface LiveHubOptions {
   everySecond?(tick: () => void): () => void;
 }
 
-/** A listener, and what ends it at a time of its own. */
-interface Listener {
-  readonly subscriber: Subscriber;
-  readonly againAtMs: number;
-  tokenEndsAtMs: number | null;
-}
-
 /** Listeners come back after 15 to 20 minutes, not all at once: so they spread over the instances again. */
 const againMs = { least: 15 * 60_000, more: 5 * 60_000 };
+/** To read thousands of listeners each second would cost as much as their pings. */
+const againEachSeconds = 10;
 const sweepEachSeconds = 5;
 const seenEachSeconds = 20;
 
@@ -49,7 +44,10 @@ function eachSecond(tick: () => void): () => void {
 export function createLiveHub(options: LiveHubOptions): LiveHub {
   const { store, announcements, clock, log, random = Math.random, everySecond = eachSecond } = options;
   const channels = new LiveChannels({ store, log });
-  const listeners = new Set<Listener>();
+  /** With when they are to come back. */
+  const listeners = new Map<Subscriber, number>();
+  /** Those whose visitor's token ends, with when. */
+  const expiring = new Map<Subscriber, number>();
   const slots = new ListenerSlots(options.limits);
   const rights = createListenerRights({ ...options, nowMs: () => clock.nowMs() });
   const inbox = new InboxListeners(rights);
@@ -116,12 +114,12 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     const channel = channels.open(key);
     channel.add(subscriber);
     const againAtMs = clock.monotonicMs() + againMs.least + random() * againMs.more;
-    const listener: Listener = { subscriber, againAtMs, tokenEndsAtMs: null };
     let endWatch = () => {};
     function leave(): void {
       subscriber.isOver = true;
       endWatch();
-      listeners.delete(listener);
+      listeners.delete(subscriber);
+      expiring.delete(subscriber);
       channel.subscribers.delete(subscriber);
       channels.closeIfEmpty(channel);
     }
@@ -138,7 +136,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     }
     const { conversationId } = opened;
     channels.index(channel, conversationId);
-    listeners.add(listener);
+    listeners.set(subscriber, againAtMs);
     keepTicking();
     return {
       opened,
@@ -146,7 +144,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
       async start({ afterSeq, stays, isSilent = false, right }) {
         if (subscriber.isOver) return;
         endWatch = rights.watch(right, () => subscriber.end("unavailable"));
-        listener.tokenEndsAtMs = right.tokenEndsAtMs;
+        if (right.tokenEndsAtMs !== null) expiring.set(subscriber, right.tokenEndsAtMs);
         announce(`reached ${conversationId}`);
         subscriber.seq = afterSeq;
         subscriber.stays = stays;
@@ -160,16 +158,18 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
   async function tick(): Promise<void> {
     seconds++;
     const [nowMs, wallMs] = [clock.monotonicMs(), clock.nowMs()];
-    for (const { subscriber, againAtMs, tokenEndsAtMs } of listeners) {
-      if (tokenEndsAtMs !== null && wallMs >= tokenEndsAtMs) subscriber.end("visitor_unverified");
-      else if (nowMs >= againAtMs) subscriber.end("again");
+    for (const [subscriber, endsAtMs] of expiring) if (wallMs >= endsAtMs) subscriber.end("visitor_unverified");
+    if (seconds % againEachSeconds === 0) {
+      for (const [subscriber, againAtMs] of listeners) if (nowMs >= againAtMs) subscriber.end("again");
     }
     for (const typing of marks.lapse()) sendTyping(typing);
     reached.lapse();
     channels.readAgain();
     if (listeners.size === 0 && inbox.size === 0) stop();
     // A part of them each second: all at once would crowd out what others wait for.
-    for (const id of channels.listPart(seconds, seenEachSeconds)) announce(`reached ${id}`);
+    if (announcements.isShared) {
+      for (const id of channels.listPart(seconds, seenEachSeconds)) announcements.send(`reached ${id}`);
+    }
     if (seconds % seenEachSeconds === 0) noteWhoIsHere();
     const isSweep = announcements.isShared && seconds % sweepEachSeconds === 0;
     if (isSweep || mayHaveMissed) await sweep();
@@ -235,7 +235,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     },
     rights: rights.checks,
     endAll() {
-      for (const { subscriber } of listeners) subscriber.end("unavailable");
+      for (const subscriber of listeners.keys()) subscriber.end("unavailable");
       inbox.sendAll({ type: "end", reason: "unavailable" });
     },
     get size() {

@@ -1,6 +1,7 @@
 /** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
 import { emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
+import { versionRemovals } from "../store-shared/scripts/version-room.ts";
 import { voiceAgents } from "../store-shared/scripts/voice-agents.ts";
 import type { Row } from "../store-shared/tables/dialect.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -40,6 +41,7 @@ const selectAnyConversation = "SELECT 1 AS one FROM conversations WHERE companio
 const deleteRemovals = "DELETE FROM removals WHERE number = ANY ($1::bigint[])";
 
 const { dismiss } = bindScripts(voiceAgents);
+const { removeOfCompanion: removeVersions } = bindScripts(versionRemovals);
 
 interface ChunkDependencies {
   knowledge: KnowledgeRemover;
@@ -69,6 +71,8 @@ function createChunkRemover({ knowledge }: ChunkDependencies) {
 
   async function removeCompanionChunk(transaction: Transaction, removal: RemovalRow): Promise<boolean> {
     const { targetId } = removal;
+    // Before the companion's lock, since it takes the account's.
+    if (!(await removeVersions(transaction, targetId, rowsPerChunk))) return false;
     // Behind the turns that are just being settled: they may have seen the companion (`share_companions`).
     await transaction.lock(`companion ${targetId}`);
     if (!(await knowledge.removeSources(transaction, targetId, removal.createdAt))) return false;

@@ -26,6 +26,7 @@ import { createSpendingStore } from "../store-shared/scripts/spending.ts";
 import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { createCallRemovals, createToolCallStore } from "../store-shared/scripts/tool-calls.ts";
 import { createToolStore } from "../store-shared/scripts/tools.ts";
+import { versionRemovals } from "../store-shared/scripts/version-room.ts";
 import { createVersionStore } from "../store-shared/scripts/version-store.ts";
 import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
 import { createVoiceStore } from "../store-shared/scripts/voice.ts";
@@ -117,7 +118,8 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
   const knowledge = createKnowledgeRemover(engine);
   const eraseCalls = createCallEraser(engine);
   const calls = scripts.bind(createCallRemovals(eraseCalls));
-  const removals = createRemovals(engine, { calls, eraser, knowledge, visitorDays, voiceAgents, log });
+  const versions = scripts.bind(versionRemovals);
+  const removals = createRemovals(engine, { calls, eraser, knowledge, versions, visitorDays, voiceAgents, log });
   const shared = {
     calls,
     changes,

@@ -3,12 +3,13 @@ import type { Log } from "../../lib/log.ts";
 import { pause } from "../../lib/pause.ts";
 import type { RemovalKind } from "../store-shared/scripts/removals.ts";
 import { emptyDeliveries, emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
+import type { versionRemovals } from "../store-shared/scripts/version-room.ts";
 import type { CallRemovals } from "./call-eraser.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataTable } from "./metadata-index.ts";
-import type { VoiceAgentScripts } from "./scripts.ts";
+import type { Bound, VoiceAgentScripts } from "./scripts.ts";
 import type { VisitorDays } from "./visitor-days.ts";
 
 /** Rows per commit: a few milliseconds of work. */
@@ -44,6 +45,7 @@ export interface RemovalDependencies {
   calls: CallRemovals;
   eraser: MessageEraser;
   knowledge: KnowledgeRemover;
+  versions: Bound<typeof versionRemovals>;
   visitorDays: VisitorDays;
   voiceAgents: VoiceAgentScripts;
   log: Log;
@@ -153,7 +155,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
 /** Returns a function that deletes the next chunk; call it inside a write. */
 function createChunkRemover(
   engine: SqliteEngine,
-  { calls, eraser, knowledge, visitorDays, voiceAgents }: RemovalDependencies,
+  { calls, eraser, knowledge, versions, visitorDays, voiceAgents }: RemovalDependencies,
   add: Removals["add"],
 ): () => void {
   const selectNext = engine.query<RemovalRow>("SELECT * FROM removals ORDER BY number DESC LIMIT 1");
@@ -213,6 +215,7 @@ function createChunkRemover(
   }
 
   function removeCompanionChunk(removal: RemovalRow): boolean {
+    if (!versions.removeOfCompanion(removal.target_id, rowsPerChunk)) return false;
     if (!knowledge.removeSources(add, removal.target_id, removal.created_at)) return false;
     if (emptyOfCompanion.run(removal.target_id, rowsPerChunk) === rowsPerChunk) return false;
     for (let rows = 0; rows < rowsPerChunk; ) {

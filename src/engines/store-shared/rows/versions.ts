@@ -1,5 +1,5 @@
 /** Versions of companions as rows: what stands in the row itself, and what in texts that versions share. */
-import { type CompanionSettings, newCompanionSettings } from "../../../domain/companion.ts";
+import { newCompanionSettings } from "../../../domain/companion.ts";
 import { toolSettingsOf } from "../../../domain/tool.ts";
 import type {
   CompanionVersion,
@@ -15,6 +15,7 @@ import { toStoredSettings } from "./companion.ts";
 
 /** Columns of hashes: what may be long, and is often the same in the next version. */
 export const textFields = ["systemPrompt", "greeting", "metadata", "tools", "sources"] as const;
+const isText = (field: string) => (textFields as readonly string[]).includes(field);
 type Texts = Record<(typeof textFields)[number], string | null>;
 
 export interface StoredText {
@@ -25,27 +26,25 @@ export interface StoredText {
 
 /** A state as a version keeps it. */
 export interface VersionContent {
-  /** As JSON: without what is in the texts. */
+  /** As JSON: what is set, without what is in the texts. */
   settings: string;
   texts: Texts;
 }
 
 export function toContent({ companion, tools, sources }: HeldCompanion): VersionContent {
-  const { systemPrompt, greeting, metadata, ...rest } = settingsOf(companion);
+  const { systemPrompt, greeting, metadata } = companion;
+  const written = fields.filter((field) => !isText(field) && !Bun.deepEquals(companion[field], unset[field]));
   const named = tools.map(toolSettingsOf);
   const listed = sources.map(({ id, title, contentHash }): VersionSource => ({ id, title, contentHash }));
   const texts = {
     ...{ systemPrompt, greeting, metadata: orNothing(metadata) },
     ...{ tools: orNothing(named), sources: orNothing(listed) },
   };
-  return { settings: JSON.stringify(rest), texts };
+  return { settings: JSON.stringify(Object.fromEntries(written.map((field) => [field, companion[field]]))), texts };
 }
 
-function settingsOf(companion: CompanionSettings): VersionSettings {
-  const { slug: _, ...unset } = newCompanionSettings("");
-  const fields = Object.keys(unset) as (keyof VersionSettings)[];
-  return Object.fromEntries(fields.map((field) => [field, companion[field]])) as unknown as VersionSettings;
-}
+const { slug: _, ...unset } = newCompanionSettings("");
+const fields = Object.keys(unset) as (keyof VersionSettings)[];
 
 const orNothing = (value: object): string | null => (Object.keys(value).length === 0 ? null : JSON.stringify(value));
 
@@ -88,10 +87,8 @@ export type ContentRow = Texts & { settings: string };
 
 /** The texts themselves stand in place of their hashes. */
 export function fromContent(row: ContentRow): Pick<CompanionVersion, "settings" | "tools" | "sources"> {
-  const { slug: _, ...unset } = newCompanionSettings("");
   const { systemPrompt, greeting } = row;
   const metadata = JSON.parse(row.metadata ?? "{}") as VersionSettings["metadata"];
-  // A field that is newer than the version was not set.
   const settings = { ...unset, ...JSON.parse(row.settings), systemPrompt, greeting, metadata } as VersionSettings;
   const tools = JSON.parse(row.tools ?? "[]") as ToolSettings[];
   return { settings, tools, sources: JSON.parse(row.sources ?? "[]") as VersionSource[] };

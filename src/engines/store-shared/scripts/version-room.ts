@@ -1,7 +1,7 @@
 /** Which versions go: beyond those that are kept, and the oldest of an account that is full. */
 import { maxVersions } from "../../../domain/version.ts";
 import { textFields } from "../rows/versions.ts";
-import { all, getEach, run, type Script } from "./script.ts";
+import { all, get, getEach, lock, run, type Script } from "./script.ts";
 
 /** Further conversations are not searched: then a version counts as named. */
 const maxSearched = 5_000;
@@ -41,7 +41,11 @@ export const roomQueries = {
     WHERE v.companion_id = $1 AND v.number <= $2 AND (v.number = $2 OR v.number IN (
       SELECT o.number FROM companion_versions o WHERE o.companion_id = $1 ORDER BY o.number LIMIT 8)) AND NOT ${isNamed}`,
   delete: `DELETE FROM companion_versions WHERE companion_id = $1 AND number = $2
-    RETURNING ${texts.map((column) => `${column}`).join(", ")}`,
+    RETURNING ${texts.join(", ")}`,
+  owner: 'SELECT account_id AS "accountId" FROM companion_versions WHERE companion_id = $1 LIMIT 1',
+  deleteSome: `DELETE FROM companion_versions WHERE companion_id = $1 AND number IN
+      (SELECT o.number FROM companion_versions o WHERE o.companion_id = $1 ORDER BY o.number LIMIT $2)
+    RETURNING ${texts.join(", ")}`,
   held: 'SELECT companion_bytes AS "companionBytes" FROM account_holdings WHERE account_id = $1',
 };
 
@@ -90,5 +94,21 @@ export const versionRoom = {
       if (page.length < perPage || last === undefined) return;
       after = [last.createdAt, last.companionId, last.number];
     }
+  },
+};
+
+export const versionRemovals = {
+  /** Up to `limit` versions of a companion that is deleted; false: there may be more. Locks its account. */
+  *removeOfCompanion(companionId: string, limit: number): Script<boolean> {
+    const owner = yield* get<{ accountId: string }>(roomQueries.owner, companionId);
+    if (owner === null) return true;
+    // A change that stores a text just now would lose it.
+    yield* lock(`account ${owner.accountId}`);
+    const rows = yield* all<Record<string, string | null>>(roomQueries.deleteSome, companionId, limit);
+    yield* versionRoom.removeUnused(
+      owner.accountId,
+      rows.flatMap((row) => Object.values(row)),
+    );
+    return rows.length < limit;
   },
 };

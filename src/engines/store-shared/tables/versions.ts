@@ -21,7 +21,7 @@ export function versionTables(dialect: Dialect, { companions }: ReturnType<typeo
       via: text<ChangeVia>("via"),
       note: text("note"),
       changed: json<string[]>("changed").notNull(),
-      /** Without what is in the texts. */
+      /** What was set, without what is in the texts. */
       settings: json<JsonObject>("settings").notNull(),
       /** Hashes of texts; null for what is empty. */
       systemPrompt: text("system_prompt"),

@@ -1,0 +1,46 @@
+/** `GET /api/companions/{id}/set`: which files a companion comes from, and what of it is theirs. */
+import { Type as t } from "@sinclair/typebox";
+import { jsonResponse } from "../../http/api-description.ts";
+import { type Route, route } from "../../http/route.ts";
+import { closedObject, instant } from "../../http/schemas/named-object.ts";
+import { Nullable } from "../../http/schemas/schema.ts";
+import { toNullableRfc3339 } from "../../lib/clock.ts";
+import { getCompanion } from "./service.ts";
+
+const SetFactsObject = closedObject("CompanionSetFacts", () => ({
+  set: Nullable(
+    t.String({ description: "The set that applied it last; null where no files do.", examples: ["default"] }),
+  ),
+  fields: t.Array(t.String(), {
+    description:
+      "What the files name: fields, `tools.<name>` and `sources.<slug>`. A change elsewhere is drift to them.",
+    examples: [["system_prompt", "tools.find_order"]],
+  }),
+  applied_at: Nullable(instant("When it was applied last.")),
+}));
+
+export const setRoute: Route = route({
+  id: "getCompanionSet",
+  method: "GET",
+  path: "/api/companions/{id}/set",
+  tag: "Versions",
+  summary: "Read which files a companion comes from",
+  access: "companions:read",
+  document: () => ({ responses: { 200: jsonResponse("Its set.", SetFactsObject) } }),
+  async handle({ services, principal, params }) {
+    const { accountId, id } = await getCompanion(services, principal, params.id);
+    const scope = { set: "", slugs: [], adoptIds: [id], isWholeSet: false };
+    const { companions } = await services.store.companionSets.read(accountId, scope);
+    const applied = companions[0]?.applied ?? null;
+    const { fields = {}, tools = {}, sources = {} } = applied ?? {};
+    return {
+      set: applied?.set ?? null,
+      fields: [
+        ...Object.keys(fields),
+        ...Object.keys(tools).map((name) => `tools.${name}`),
+        ...Object.keys(sources).map((name) => `sources.${name}`),
+      ],
+      applied_at: toNullableRfc3339(applied?.appliedAt ?? null),
+    };
+  },
+});
