@@ -23,6 +23,7 @@ export const guideFiles: readonly GuideFile[] = [
     "api",
     "client",
     "companions-as-code",
+    "evals",
     "knowledge-api",
     "people-api",
     "live",
@@ -67,6 +68,7 @@ export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string
   ],
   examples: [
     "examples/README.md",
+    ...inFolder("examples/evals", "README.md", "workflow.yml", "companions/ada.yaml", "evals/shop.yaml"),
     ...inFolder("examples/generated", "README.md", "package.json", "with-hey-api.ts", "with-openapi-fetch.ts"),
     ...inFolder("examples/inbox", "README.md", "index.html", "package.json", "server.mjs"),
     ...inFolder("examples/page", "README.md", "chat.js", "index.html", "settings.js"),

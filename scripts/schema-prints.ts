@@ -6,6 +6,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { SchemaPrints } from "../src/engines/store-shared/rows/schema-prints.ts";
 import { readMadePrints } from "../test/support/schema-prints.ts";
 import { startTestServers } from "../test/support/test-servers.ts";
 
@@ -13,7 +14,17 @@ const root = join(import.meta.dir, "..");
 const file = "src/engines/postgres/schema-prints.ts";
 await using _ = await startTestServers();
 
+/** See `readWrittenPrints`. */
+function writePrints(prints: SchemaPrints): string {
+  const lines = new Map<string, string[]>();
+  for (const [key, hash] of Object.entries(prints)) {
+    const [table = "", name] = key.split(" ");
+    if (name === undefined) lines.set(table, [table, hash]);
+    else lines.get(table)?.push(name, hash);
+  }
+  return [...lines.values()].map((words) => words.join(" ")).join("\n");
+}
+
 const head = "/** What the migrations make, written by `bun scripts/schema-prints.ts`. */\n";
-const prints = JSON.stringify(await readMadePrints());
-writeFileSync(join(root, file), `${head}export const schemaPrints: Readonly<Record<string, string>> = ${prints};\n`);
-await Bun.$`bun x --no-install biome format --write ${file}`.cwd(root);
+const prints = writePrints(await readMadePrints());
+writeFileSync(join(root, file), `${head}export const schemaPrints = \`\n${prints}\n\`;\n`);

@@ -134,7 +134,7 @@ describe("the server does not start", () => {
     const sealedSecret = await services.sealing.seal("tool", "a secret");
     await services.store.tools.create(id, newTool(companion.id, 1, { sealedSecret }), testContext());
     await services.close();
-    expect(createSqlite(directory.path).inspectStored?.()).toMatchObject({ hasSealed: true });
+    expect(createSqlite(directory.path).inspectStored?.()).toMatchObject({ hasSealed: true, hasSealedWords: false });
     rmSync(keyFile);
     expect(await refusal()).toContain(
       '"companiond account reset-tools <email> --yes" for each account that has tools (eve@shop.example)',
@@ -161,7 +161,11 @@ describe("the server does not start", () => {
     const webhook = { id: services.ids.uuid(), url: "https://hooks.example/", events: ["*"], sealedSecret } as const;
     const others = { includeContent: false, metadata: null, enabled: false };
     await services.store.webhooks.create(id, { ...webhook, ...others }, testContext());
+    const mail = { id: services.ids.uuid(), accountId: id, companionId: null, conversationId: null, memberId: null };
+    const times = { createdAtMs: 1, dueAtMs: 9e15, expiresAtMs: null };
+    await services.store.mails.add({ ...mail, ...times, kind: "answer", sealed: "sealed" });
     await services.close();
+    expect(createSqlite(directory.path).inspectStored?.()).toMatchObject({ hasSealed: true, hasSealedWords: true });
     writeFileSync(keyFile, makeSealingKey());
     expect(await refusal()).toContain(
       '"companiond account reset-webhooks <email> --yes" for each account that has webhooks (eve@shop.example)',

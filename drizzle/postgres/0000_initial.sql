@@ -925,6 +925,7 @@ CREATE INDEX "companions_voice_agent" ON "companions" USING btree ("voice_agent_
 CREATE INDEX "companions_enabled" ON "companions" USING btree ("account_id","enabled","number");--> statement-breakpoint
 CREATE INDEX "companions_updated" ON "companions" USING btree ("account_id","updated_at","number");--> statement-breakpoint
 CREATE INDEX "companions_retention" ON "companions" USING btree ("retention_days","number") WHERE retention_days IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "companions_people" ON "companions" USING btree ("account_id") WHERE had_people OR handoff IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "embed_tokens_companion" ON "embed_tokens" USING btree ("companion_id");--> statement-breakpoint
 CREATE INDEX "voice_agents_agent" ON "voice_agents" USING btree ("agent_id");--> statement-breakpoint
 CREATE INDEX "voice_outbox_due" ON "voice_outbox" USING btree ("due_at");--> statement-breakpoint

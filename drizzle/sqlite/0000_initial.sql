@@ -245,6 +245,7 @@ CREATE INDEX `companions_voice_agent` ON `companions` (`voice_agent_id`) WHERE v
 CREATE INDEX `companions_enabled` ON `companions` (`account_id`,`enabled`,`number`);--> statement-breakpoint
 CREATE INDEX `companions_updated` ON `companions` (`account_id`,`updated_at`,`number`);--> statement-breakpoint
 CREATE INDEX `companions_retention` ON `companions` (`retention_days`) WHERE retention_days IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `companions_people` ON `companions` (`account_id`) WHERE had_people OR handoff IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `voice_agent_locks` (
 	`companion_id` text PRIMARY KEY NOT NULL,
 	`owner` text NOT NULL,

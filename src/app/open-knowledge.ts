@@ -5,7 +5,7 @@ import { uploadBodyLimits } from "../contracts/limiter/rules.ts";
 import type { EmbeddingProvider } from "../contracts/llm/embeddings.ts";
 import type { Services } from "../core/dependencies.ts";
 import { createCountedEmbedder } from "../core/knowledge/embedding/counted-embedder.ts";
-import { createFetcher } from "../core/knowledge/fetching/fetcher.ts";
+import { createFetcher, type Fetcher } from "../core/knowledge/fetching/fetcher.ts";
 import { createEmbeddingPass } from "../core/knowledge/indexing/embedding-pass.ts";
 import { createIndexer } from "../core/knowledge/indexing/indexer.ts";
 import { openDocumentReader } from "../core/knowledge/reading/reader.ts";
@@ -23,10 +23,14 @@ export interface KnowledgeParts extends Pick<Services, "store" | "clock" | "ids"
   ownHosts: readonly string[];
   isShared: boolean;
   duties: Duties;
+  /** Replaced where nothing is fetched, or all of it recorded. */
+  fetcher?: Fetcher;
 }
 
 export interface OpenedKnowledge {
   services: Pick<Services, "indexing" | "knowledge" | "uploadBodies">;
+  /** Resolves when all that is due is read. */
+  whenRead(): Promise<void>;
   /** Ends what is being read: it is due again at the next start. */
   close(): Promise<void>;
 }
@@ -44,12 +48,13 @@ export function openKnowledge({
   const near = embedder && createNearPassages({ store, embedder });
   const knowledge = createKnowledgeFinder({ store, near, log, measurements });
   const reader = openDocumentReader(log);
-  const fetcher = createFetcher({ allowed: privateSources, ownHosts });
+  const fetcher = parts.fetcher ?? createFetcher({ allowed: privateSources, ownHosts });
   const embedding =
     embedder && createEmbeddingPass({ store, embedder, isOurs: () => duties.take("embeddings"), clock, log });
   const indexing = createIndexer({ store, reader, fetcher, embedding, clock, log, isShared });
   return {
     services: { indexing, knowledge, uploadBodies: createBodyBudget(uploadBodyLimits) },
+    whenRead: () => indexing.whenIdle(),
     async close() {
       await indexing.close();
       embeddings?.close();

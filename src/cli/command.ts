@@ -41,6 +41,8 @@ export interface Action {
    * still write where the schema is this program's.
    */
   data: DataUse | "none";
+  /** Whether with these arguments it does without the data after all: then the data directory is nothing to it. */
+  sparesData?(args: Arguments): boolean;
   /**
    * It opens files or ports that the command line names. Root keeps the rights for it until the store is open, or the
    * action settles; any other action is the owner of the data directory for good as soon as that is known.

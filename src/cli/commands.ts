@@ -10,6 +10,7 @@ const all: readonly CommandEntry[] = [
   { name: "knowledge", load: async () => (await import("./knowledge.ts")).knowledgeCommand },
   { name: "apply", load: async () => (await import("./apply.ts")).applyCommand },
   { name: "export", load: async () => (await import("./export.ts")).exportCommand },
+  { name: "eval", load: async () => (await import("./eval.ts")).evalCommand },
   { name: "spending", load: async () => (await import("./spending.ts")).spendingCommand },
   { name: "backup", load: async () => (await import("./backup.ts")).backupCommand },
   { name: "backups", load: async () => (await import("./backups.ts")).backupsCommand },

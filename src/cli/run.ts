@@ -86,7 +86,7 @@ async function runAction(
           "tls-key": args.find("tls-key"),
         },
       });
-      if (action.data !== "none") {
+      if (action.data !== "none" && action.sparesData?.(args) !== true) {
         io.user.enter(loaded.dataDir);
         if (action.opensAsCaller !== true) io.user.settle();
       }
@@ -153,9 +153,13 @@ function loadCommand(commands: readonly CommandEntry[], name: string): Promise<C
 
 /** The action and the remaining words; null if only the command's help was requested. */
 function findAction(command: Command, words: readonly string[]): [Action | null, readonly string[]] {
-  const only = command.actions.find((action) => action.name === "");
-  if (only !== undefined) return [only, words];
   const [name, ...rest] = words;
+  const only = command.actions.find((action) => action.name === "");
+  if (only !== undefined) {
+    // A file of that name would be `./record`.
+    const beside = command.actions.find((action) => action.name !== "" && action.name === name);
+    return beside === undefined ? [only, words] : [beside, rest];
+  }
   const names = command.actions.map((action) => action.name);
   if (name === "--help" || name === "-h") return [null, rest];
   if (name === undefined || name.startsWith("-")) {

@@ -4,16 +4,22 @@ import type { Services } from "../core/dependencies.ts";
 import type { Principal } from "../domain/account.ts";
 import { invalidFields } from "../domain/errors.ts";
 import { type Person, personIdOfKey } from "../domain/handoff.ts";
+import { isName } from "../domain/name.ts";
 import { valueQuery } from "./query.ts";
 import { Nullish, Text } from "./schemas/schema.ts";
 
+const maxNameLength = 60;
 const maxIdLength = 128;
 
 export const describeAs = () =>
   t.Optional(
     t.Object(
       {
-        name: Text({ minLength: 1, maxLength: 60, description: "Shown to visitors.", examples: ["Grace"] }),
+        name: Text({
+          ...{ minLength: 1, maxLength: maxNameLength, accepts: isName },
+          problem: `Must be 1 to ${maxNameLength} characters of well-formed text without NUL, and not only white space.`,
+          ...{ description: "Shown to visitors.", examples: ["Grace"] },
+        }),
         id: Nullish(
           Text({
             ...{ minLength: 1, maxLength: maxIdLength, examples: ["user-42"] },

@@ -140,7 +140,7 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
         return await filterPage(read, { page, isByUpdate: true }, ({ companionId }) => isOwn(companionId));
       },
       async deleteContact(accountId, conversationId, context) {
-        const found = await store.feedback.findContact(conversationId);
+        const found = await store.feedback.findContact(accountId, conversationId);
         return (
           found !== null &&
           isOwn(found.companionId) &&

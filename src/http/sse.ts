@@ -6,7 +6,6 @@ import type { HeartbeatTicker } from "./heartbeats.ts";
 import { frameNamedEvent } from "./named-events.ts";
 
 const doneFrame = "data: [DONE]\n\n";
-
 /** Text that JSON.stringify would only put quotes around; nearly every delta is. */
 const isPlainAscii = /^[ !#-[\]-~]*$/;
 
@@ -26,7 +25,7 @@ export function frameDeltas(deltas: readonly string[]): string {
   return frames;
 }
 
-/** Longer texts are written in pieces, because Bun keeps the whole text if the socket does not take all of it. */
+/** Longer texts are written in pieces: Bun keeps the whole text if the socket does not take all of it. */
 const maxPieceUnits = 32 * 1024;
 
 /**
@@ -96,7 +95,6 @@ export class EventStream implements TurnReader {
     if (event.type === "waiting") this.comment("ping");
     else if (event.type !== "end") return this.#hasEvents ? this.#send(this.frameEvent(event)) : undefined;
     else if (event.outcome === "complete") this.#end("complete", this.frameDone());
-    // No terminator, but a comment for people who read the raw stream.
     else if (event.outcome === "broken") this.#end("broken", this.frameError(event.code));
     else this.drop();
     return undefined;
@@ -114,6 +112,7 @@ export class EventStream implements TurnReader {
     return doneFrame;
   }
 
+  /** No terminator, but a comment for people who read the raw stream. */
   protected frameError(code: StreamErrorCode): string {
     return `: error ${code}\n\n`;
   }
@@ -129,7 +128,7 @@ export class EventStream implements TurnReader {
   }
 
   pingIfQuietSince(sinceMs: number): number {
-    // No pings for a stalled reader: they would keep its connection from reaching the idle limit.
+    // Not of a stalled reader, whose connection is to reach the idle limit.
     if (this.#controller !== null && this.#stalled === null && this.#lastWriteMs <= sinceMs) this.comment("ping");
     return this.#lastWriteMs;
   }

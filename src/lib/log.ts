@@ -15,6 +15,9 @@ export interface Log {
   request(fields: RequestFields): void;
 }
 
+/** For commands that report what went wrong themselves. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, request() {} };
+
 /** Only for values that this program created itself: nothing here is escaped or searched for secrets. */
 export interface RequestFields {
   requestId: string;

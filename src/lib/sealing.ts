@@ -13,6 +13,15 @@ export interface Sealing {
   digest(name: string, text: string): Promise<string>;
 }
 
+/** Null where it cannot be opened: words of people must not fail what else is read once the key is lost. */
+export async function openOrNull(
+  sealing: Pick<Sealing, "open">,
+  name: string,
+  sealed: string | null,
+): Promise<string | null> {
+  return sealed === null ? null : await sealing.open(name, sealed).catch(() => null);
+}
+
 const version = "v1.";
 const keyBytes = 32;
 const ivBytes = 12;

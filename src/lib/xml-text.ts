@@ -1,4 +1,4 @@
-/** Text of XML documents: CDATA, the five entities of the language, and numbers. */
+/** Text of XML documents: read with CDATA, the five entities of the language, and numbers; written with numbers alone. */
 
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
@@ -18,4 +18,12 @@ export function decodeXmlText(raw: string): string | null {
     },
   );
   return isForeign ? null : text.trim();
+}
+
+/** For elements and attributes; what no XML document can hold is left out. */
+export function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "")
+    .replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,5 +1,5 @@
 /** What visitors leave for the team through requests: contacts, ratings, and their word on whether it is resolved. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import type { LeadSettings } from "../../src/domain/handoff.ts";
@@ -60,11 +60,11 @@ const resolve = (resolved: boolean | null, to = companion) =>
   visitors.call("PUT", `/api/embed/${to.embedToken}/resolved`, { session_id, resolved });
 
 /** The conversation as the team reads it. */
-async function read(): Promise<{ id: string; messages: object[]; contact?: unknown }> {
+async function read(): Promise<{ id: string; messages: { id: string; created_at: string }[]; contact?: unknown }> {
   const { data } = (await api.call("GET", "/api/conversations?limit=100")).json;
   const id = data.find((row) => row.session_id === session_id)?.id;
   const { json } = await api.call("GET", `/api/conversations/${id}`);
-  return { ...json, messages: json["messages"] as object[] };
+  return { ...json, messages: json["messages"] as { id: string; created_at: string }[] };
 }
 
 test("webhooks receive what was left, without addresses and comments", async () => {
@@ -89,14 +89,38 @@ test("an erased visitor's contact, ratings and word are gone, and nothing of the
   await chat(server.url, companion.embedToken, { message: "Hello", session_id, message_id: messageId, visitor_id });
   await contact({ visitor_id, email: "erased@example.com" });
   await rate({ visitor_id, rating: "down", comment: "Erase this" });
-  const { id } = await read();
+  const { id, messages } = await read();
   const erased = await api.call("DELETE", `/api/companions/${companion.id}/visitors/${visitor_id}`);
   expect(erased.status).toBe(204);
   const { feedback } = server.services.store;
-  expect(await feedback.findContact(id)).toBeNull();
-  expect(await feedback.listRatings(id)).toEqual(new Map());
+  const replies = messages.map((message) => ({ ...message, createdAt: Date.parse(message.created_at) }));
+  expect(await feedback.findContact(account.id, id)).toBeNull();
+  expect(await feedback.listRatings(account.id, id, replies)).toEqual(new Map());
   expect((await api.call("GET", "/api/leads?limit=1000")).text).not.toContain("erased@example.com");
   expect(server.log.text()).not.toMatch(/erased@example|Erase this/);
+});
+
+test("what a lost key has sealed is shown as lost, and fails nothing else", async () => {
+  await say();
+  await contact({ message: "Call me" });
+  await rate({ rating: "down", reasons: ["wrong"], comment: "Nonsense" });
+  const { id } = await read();
+  await api.call("POST", `/api/conversations/${id}/notes`, { text: "Rings at nine", as: { name: "Grace" } });
+  const opening = spyOn(server.services.sealing, "open").mockRejectedValue(new Error("another key"));
+  try {
+    const conversation = await read();
+    expect(conversation).not.toHaveProperty("contact");
+    expect(conversation).toMatchObject({ notes: [{ text: expect.stringContaining("can no longer be read") }] });
+    expect(conversation.messages[1]).toMatchObject({ rating: { rating: "down", reasons: ["wrong"], comment: null } });
+    const { status, json } = await api.call("GET", "/api/leads?limit=100");
+    expect(status).toBe(200);
+    const lead = json.data.find(({ conversation_id }) => conversation_id === id);
+    expect(lead as object).toMatchObject({ email: null, name: null, message: null, consent_text: leads.consentText });
+    const csv = await api.call("GET", "/api/leads", undefined, { accept: "text/csv" });
+    expect(csv.text).toContain(`${id},${companion.id},,,,`);
+  } finally {
+    opening.mockRestore();
+  }
 });
 
 describe("the configuration", () => {

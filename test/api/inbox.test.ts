@@ -140,6 +140,24 @@ test("makes a member present whose switch is on, and shows it to the others", as
   for (const stream of [watching, inbox]) stream.close();
 });
 
+test("shows whom a key names present until their time, and no longer", async () => {
+  const world = await createLiveWorld(server);
+  const { account, owner } = world;
+  const own = await followWith(world, `?as=${as.id}`);
+  const lastOf = () => own.frames.findLast(({ event }) => event === "presence")?.data;
+  expect((await owner.call("PUT", "/api/presence", { for_seconds: 60, as })).status).toBe(200);
+  await eventually(() => lastOf()?.available === true);
+  expect(lastOf()?.members).toMatchObject([{ name: "Grace" }]);
+  const { store, live, clock } = server.services;
+  const [there] = await store.handoffs.listPresent(account.id, clock.nowMs());
+  if (there === undefined) throw new Error("nobody is present");
+  await store.handoffs.setPresence(account.id, { ...there, untilMs: clock.nowMs() - 1 });
+  live.notePresence(account.id);
+  await eventually(() => lastOf()?.members.length === 0);
+  expect(lastOf()).toEqual({ members: [], available: false });
+  own.close();
+});
+
 test("needs the scope", async () => {
   const world = await createLiveWorld(server);
   const { key } = await server.createKey(world.account, ["usage:read"]);

@@ -88,6 +88,7 @@ describe("taking", () => {
     expectInvalid(await post("take", { as: grace }, owner), ["as"]);
     expectInvalid(await post("take", {}), ["as"]);
     expectInvalid(await post("take", { as: { name: "" } }), ["as.name"]);
+    expectInvalid(await post("take", { as: { name: " \u3000\t" } }), ["as.name"]);
     expectInvalid(await post("take", { as: { name: "x".repeat(61) } }), ["as.name"]);
   });
 
@@ -311,17 +312,18 @@ test("how a message would arrive: live to who listens, not at all to an anonymou
   const reachOf = async (conversationId: string) =>
     ((await api.call("GET", `/api/conversations/${conversationId}`)).json["handoff"] as { reach: string }).reach;
   const dayMs = 24 * 60 * 60_000;
-  const gone = await keepTurn(server, companion, { atMs: Date.now() - dayMs - 60_000 });
-  const recent = await keepTurn(server, companion, { atMs: Date.now() - dayMs + 60_000 });
-  const verified = await keepTurn(server, companion, { visitorId: verifiedId, atMs: Date.now() - 2 * dayMs });
+  const nowMs = server.services.clock.nowMs();
+  const gone = await keepTurn(server, companion, { atMs: nowMs - dayMs - 1_000 });
+  const recent = await keepTurn(server, companion, { atMs: nowMs - dayMs + 3_600_000 });
+  const verified = await keepTurn(server, companion, { visitorId: verifiedId, atMs: nowMs - 2 * dayMs });
   expect(await Promise.all([gone, recent, verified].map(reachOf))).toEqual(["none", "next_message", "next_message"]);
   // Whichever page of it is read.
   const back = { sessionId: crypto.randomUUID() };
-  await keepTurn(server, companion, { ...back, atMs: Date.now() - 2 * dayMs });
+  await keepTurn(server, companion, { ...back, atMs: nowMs - 2 * dayMs });
   const returned = (await server.services.store.handoffs.findLive({
     ...{ companionId: companion.id, ...back, visitorId: null },
   })) ?? { conversationId: "" };
-  await keepTurn(server, companion, { ...back, atMs: Date.now() - 60_000 });
+  await keepTurn(server, companion, { ...back, atMs: nowMs - 60_000 });
   const path = `/api/conversations/${returned.conversationId}?messages_limit=2`;
   const { messages_next_cursor: cursor } = (await api.call("GET", path)).json as unknown as Record<string, string>;
   const older = (await api.call("GET", `${path}&messages_cursor=${cursor}`)).json;

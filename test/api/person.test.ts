@@ -1,5 +1,5 @@
 /** `…/person`: visitors who ask for a person of the team, and go back (contract-3, section 10). */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import type { Challenge } from "../../src/domain/challenge.ts";
 import { openPeopleChat, type PeopleChat } from "../support/people-chat.ts";
 import { solve } from "../support/solve.ts";
@@ -24,7 +24,8 @@ describe("an ask for a person", () => {
       contact: false,
     };
     expect(asked).toMatchObject({ status: 200, json: waiting });
-    expect(Date.parse(String(asked.json["until"])) - Date.now()).toBeWithin(110_000, 121_000);
+    const { sinceMs } = (await world.find(session_id)) ?? {};
+    expect(Date.parse(String(asked.json["until"]))).toBe((sinceMs ?? 0) + 120_000);
     expect((await askOf(world, { session_id })).json).toEqual(asked.json);
     expect(await world.sayPlainly("hello", { session_id })).toMatchObject({ text: "One moment.", isDone: true });
     expect(world.server.mockLlm.requests).toEqual([]);
@@ -82,6 +83,18 @@ describe("an ask for a person", () => {
     expect((await world.owner.call("POST", relayed, { session_id: uuid() })).status).toBe(200);
   });
 
+  test("is limited, too, where all that it changes is that a closed conversation is open again", async () => {
+    const hours = { timezone: "Europe/Berlin", week: {}, closed: [] };
+    const people = { when: "hours" as const, hours };
+    await using world = await openPeopleChat({ people }, { environment: { COMPANIOND_ASKS_PER_IP: "1" } });
+    const session_id = uuid();
+    await askOf(world, { session_id });
+    expect((await askOf(world, { session_id })).status).toBe(200);
+    await world.server.services.people.update(await world.placeOf(session_id), { status: "closed" });
+    expect((await askOf(world, { session_id })).json).toMatchObject({ code: "rate_limited" });
+    expect(await world.find(session_id)).toMatchObject({ status: "closed" });
+  });
+
   test("takes a proof of work where the companion asks for one, for what changes something", async () => {
     await using world = await openPeopleChat({ challenge: "always" });
     const session_id = uuid();
@@ -89,8 +102,16 @@ describe("an ask for a person", () => {
     expect(refused.json).toMatchObject({ code: "challenge_required" });
     const solution = solve(refused.json["challenge"] as Challenge);
     expect((await askOf(world, { session_id }, { "x-challenge": solution })).status).toBe(200);
-    // Spent, but nothing changes.
     expect((await askOf(world, { session_id: uuid() }, { "x-challenge": solution })).status).toBe(403);
+
+    // It waited for a person when the request came, and does no more when it is decided on.
+    const again = { "x-challenge": solve((await askOf(world, { session_id })).json["challenge"] as Challenge) };
+    expect((await askOf(world, { session_id }, again)).json).toMatchObject({ state: "waiting" });
+    const { handoffs } = world.server.services.store;
+    using _ = spyOn(handoffs, "find").mockResolvedValueOnce(await world.find(session_id));
+    await backOf(world, `session_id=${session_id}`);
+    expect((await askOf(world, { session_id }, again)).json).toMatchObject({ state: "waiting" });
+    expect((await askOf(world, { session_id }, again)).status).toBe(403);
   });
 });
 

@@ -22,6 +22,7 @@ const good: DatabaseServerFacts = {
   instances: [instance, instance],
   proof: null,
   hasSealed: false,
+  hasSealedWords: false,
   hasStopBudgets: false,
 };
 
@@ -164,5 +165,8 @@ test("tells the key that sealed the secrets from another", async () => {
   expect(await judgeOne("secret key", stopped)).toStartWith("warn COMPANIOND_SECRET_KEY is not the key");
   expect(await judgeOne("secret key", { ...stopped, hasSealed: true })).toStartWith(
     "fail COMPANIOND_SECRET_KEY is not the key",
+  );
+  expect(await judgeOne("secret key", { ...stopped, hasSealedWords: true })).toMatch(
+    /^fail COMPANIOND_SECRET_KEY is not the key.*without it serve starts, but contacts/,
   );
 });

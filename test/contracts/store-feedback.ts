@@ -52,17 +52,17 @@ export function feedbackStoreContract(open: OpenStore): void {
       const { feedback } = world.store;
       const key = newKey();
       const conversationId = await leaveContact(key, contactAt(1_000, "first"));
-      expect(await feedback.findContact(conversationId)).toEqual({
+      expect(await feedback.findContact(account.id, conversationId)).toEqual({
         ...{ ...contactAt(1_000, "first"), conversationId, companionId: companion.id },
         ...{ mails: 0, mailedAt: null, mailedSeq: 0 },
       });
       await revise(key, { contactMail: { seq: 7, atMs: 2_000 } });
       await leaveContact(key, contactAt(3_000, "second"));
-      expect(await feedback.findContact(conversationId)).toMatchObject({
+      expect(await feedback.findContact(account.id, conversationId)).toMatchObject({
         ...{ sealed: "second", consentedAt: 3_000, mails: 1, mailedAt: 2_000, mailedSeq: 7 },
       });
       expect(await world.store.handoffs.find(key)).toMatchObject({ status: "open", hasContact: true });
-      expect(await feedback.findContact(systemIds.uuid())).toBeNull();
+      expect(await feedback.findContact(account.id, systemIds.uuid())).toBeNull();
     });
 
     test("are listed by consent, of a companion and a time, for their own account alone", async () => {
@@ -87,10 +87,25 @@ export function feedbackStoreContract(open: OpenStore): void {
       const gone = { afterId: systemIds.uuid(), afterUpdatedAt: 1_001 };
       expect(await list({}, gone)).toEqual({ ids: [1, 0], next: null });
       const stranger = await world.createAccount({ email: "stranger@example.com" });
+      expect(await feedback.findContact(stranger.id, ids[0] ?? "")).toBeNull();
       const query = { companionId: null, fromMs: null, toMs: null };
       expect((await feedback.listContacts(stranger.id, query, firstPage)).items).toEqual([]);
       const theirs = { ...query, companionId: companion.id };
       expect((await feedback.listContacts(stranger.id, theirs, firstPage)).items).toEqual([]);
+    });
+
+    test("are listed no more once their companion is deleted, though its conversations go later", async () => {
+      const { feedback } = world.store;
+      const kept = await world.createCompanion(account);
+      const gone = await leaveContact(newKey());
+      const left = await leaveContact(newKey(kept));
+      // What is removed in the background is still there.
+      await world.store.companions.delete(account.id, companion.id, world.context());
+      const query = { companionId: null, fromMs: null, toMs: null };
+      const { items } = await feedback.listContacts(account.id, query, firstPage);
+      expect(items.map(({ id }) => id)).toEqual([left]);
+      expect(await feedback.findContact(account.id, gone)).toBeNull();
+      expect(await feedback.deleteContact(account.id, gone, world.context())).toBe(false);
     });
 
     test("are deleted with mail that waits for them, and are gone with their conversation", async () => {
@@ -109,7 +124,7 @@ export function feedbackStoreContract(open: OpenStore): void {
       await leaveContact(key);
       await revise(key, { fields: { noticeAtMs: 5 }, mails: [mailOf("notice", conversationId)] });
       await conversations.delete(account.id, conversationId, world.context());
-      expect(await feedback.findContact(conversationId)).toBeNull();
+      expect(await feedback.findContact(account.id, conversationId)).toBeNull();
       expect(await mails.takeDue(now(), now() + 1, 10)).toEqual([]);
       expect(await feedback.findNextMail()).toBeNull();
     });
@@ -169,18 +184,29 @@ export function feedbackStoreContract(open: OpenStore): void {
       const { feedback } = world.store;
       const [key, clientId] = [newKey(), systemIds.randomUuid()];
       const { conversationId, messages } = await talk(key, clientId);
-      const replyId = messages.at(-1)?.id ?? "";
+      const reply = messages.at(-1);
+      const replyId = reply?.id ?? "";
+      const list = (of = account, replies = messages) => feedback.listRatings(of.id, conversationId, replies);
       expect(await rate(key, systemIds.randomUuid(), up)).toBe(false);
       expect(await rate(newKey(), clientId, up)).toBe(false);
-      expect(await feedback.listRatings(conversationId)).toEqual(new Map());
+      expect(await list()).toEqual(new Map());
 
       expect(await rate(key, clientId, up)).toBe(true);
-      expect(await feedback.listRatings(conversationId)).toEqual(new Map([[replyId, up]]));
+      expect(await list()).toEqual(new Map([[replyId, up]]));
       const down: StoredRating = { rating: "down", reasons: ["wrong"], sealedComment: "sealed", createdAt: 2_000 };
       expect(await rate(key, clientId, down)).toBe(true);
-      expect(await feedback.listRatings(conversationId)).toEqual(new Map([[replyId, down]]));
+      expect(await list()).toEqual(new Map([[replyId, down]]));
+      expect(await list(await world.createAccount())).toEqual(new Map());
+
+      // Only of those that are asked for.
+      const next = systemIds.randomUuid();
+      const { messages: later } = await talk(key, next);
+      await rate(key, next, up);
+      expect(await list()).toEqual(new Map([[replyId, down]]));
+      expect([...(await list(account, [...messages, ...later])).values()]).toEqual([down, up]);
+      expect(await list(account, [])).toEqual(new Map());
       expect(await rate(key, clientId, null)).toBe(true);
-      expect(await feedback.listRatings(conversationId)).toEqual(new Map());
+      expect(await list()).toEqual(new Map());
     });
 
     test("are none of what was kept for people", async () => {
@@ -195,9 +221,9 @@ export function feedbackStoreContract(open: OpenStore): void {
 
   describe("insights", () => {
     const dayMs = 24 * 60 * 60_000;
-    const count = (fields = {}) =>
+    const count = (fields = {}, of = account) =>
       world.store.insights.count(
-        account.id,
+        of.id,
         { fromMs: now() - dayMs, toMs: now() + dayMs, companionIds: null, ...fields },
         now(),
       );
@@ -252,6 +278,9 @@ export function feedbackStoreContract(open: OpenStore): void {
         answers: new Map(),
       });
       expect(await count({ companionIds: new Set([companion.id]) })).toMatchObject({ replies: 1, contacts: 1 });
+      const stranger = await count({ companionIds: new Set([companion.id]) }, await world.createAccount());
+      expect(stranger).toMatchObject({ replies: 0, contacts: 0, personMs: 0 });
+      expect(stranger.conversations.size).toBe(0);
       expect(await count({ fromMs: now() + 1, toMs: now() + dayMs })).toMatchObject({ replies: 0, contacts: 0 });
       await conversations.delete(account.id, conversationId, world.context());
       expect(await count()).toMatchObject({ replies: 1, contacts: 0, events: new Map(), personMs: 0 });

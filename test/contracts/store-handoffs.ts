@@ -425,6 +425,30 @@ export function handoffStoreContract(open: OpenStore): void {
       });
     });
 
+    test("of an exchange without a reply are left to people under the same name, those with one are not", async () => {
+      const { turns } = world.store;
+      const [unanswered, answered] = [systemIds.randomUuid(), systemIds.randomUuid()];
+      await turns.settle(world.turnOf(companion, { key, messageId: answered }));
+      const whole = world.turnOf(companion, { key, messageId: unanswered });
+      const [question] = whole.messages;
+      if (question === undefined) throw new Error("a turn without a question");
+      await turns.settle({ ...whole, messages: [question], endCode: "abandoned" });
+      const seen: (string | null)[] = [];
+      const keep = (clientId: string) =>
+        revise(
+          ({ unansweredId }) => {
+            seen.push(unansweredId);
+            return unansweredId === null ? null : { fields: { status: "open" }, leavesKnown: true };
+          },
+          { clientId, clientIdOf: "visitor" },
+        );
+      expect(await keep(unanswered)).toMatchObject({ seq: 3, hasChanged: true, handoff: { status: "open" } });
+      expect(await keep(unanswered)).toMatchObject({ seq: 3, hasChanged: false });
+      expect(await keep(answered)).toMatchObject({ seq: 1, hasChanged: false });
+      expect(seen).toEqual([question.id, null, null]);
+      expect(await turns.findExchange(key, unanswered)).toMatchObject({ questionId: question.id, endCode: "taken" });
+    });
+
     test("keep their seq over concurrent writers, and none is skipped", async () => {
       const { handoffs, turns } = world.store;
       const conversationId = await talk();
@@ -530,7 +554,7 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.markSeen({ ...key, visitorId: null }, 1)).toBeFalse();
 
       const unread = async (personId: string) =>
-        (await handoffs.countUnread([conversationId], personId)).get(conversationId);
+        (await handoffs.countUnread(account.id, [conversationId], personId)).get(conversationId);
       expect(await unread("ada")).toBe(2);
       expect(await handoffs.markRead(account.id, conversationId, "ada", 2)).toBeTrue();
       expect(await handoffs.markRead(account.id, conversationId, "ada", 1)).toBeFalse();
@@ -542,6 +566,9 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.markRead((await world.createAccount()).id, conversationId, "ada", 4)).toBeFalse();
       await revise(() => ({ fields: { status: null } }));
       expect(await unread("ada")).toBeUndefined();
+      await revise(() => ({ fields: { status: "open" } }));
+      const { id } = await world.createAccount();
+      expect((await handoffs.countUnread(id, [conversationId], "ada")).size).toBe(0);
     });
   });
 
@@ -710,15 +737,16 @@ export function handoffStoreContract(open: OpenStore): void {
       for (const note of notes) {
         expect(await handoffs.addNote(account.id, conversationId, note, world.context())).toBeTrue();
       }
-      expect(await handoffs.listNotes(conversationId)).toEqual(notes);
+      expect(await handoffs.listNotes(account.id, conversationId)).toEqual(notes);
       const other = await world.createAccount();
+      expect(await handoffs.listNotes(other.id, conversationId)).toEqual([]);
       const [first] = notes;
       const stray = { ...notes[0], id: systemIds.uuid() } as ConversationNote;
       expect(await handoffs.addNote(other.id, conversationId, stray, world.context())).toBeFalse();
       expect(await handoffs.deleteNote(other.id, conversationId, first?.id ?? "", world.context())).toBeFalse();
       expect(await handoffs.deleteNote(account.id, conversationId, first?.id ?? "", world.context())).toBeTrue();
       expect(await handoffs.deleteNote(account.id, conversationId, first?.id ?? "", world.context())).toBeFalse();
-      expect(await handoffs.listNotes(conversationId)).toEqual(notes.slice(1));
+      expect(await handoffs.listNotes(account.id, conversationId)).toEqual(notes.slice(1));
       const range = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER };
       const { items } = await audit.list(account.id, range, { limit: 10, afterId: null });
       const own = items.filter(({ action }) => action === "conversation.note");
@@ -752,6 +780,9 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.areUsed(account.id)).toBe(false);
       await revise(() => ({ fields: { status: "open" } }), { newConversationId: systemIds.uuid() });
       expect([await handoffs.areUsed(other.id), await handoffs.areUsed(account.id)]).toEqual([false, true]);
+      expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
+      await handoffs.setPresence(other.id, { ...nobody, person: ada, isAvailable: true });
+      expect(await handoffs.findPresence(account.id, ada.id)).toMatchObject({ isAvailable: false });
       expect(await handoffs.findPresence(other.id, ada.id)).toBeNull();
       expect(await handoffs.listPresent(other.id, 400_000)).toEqual([]);
     });
@@ -834,8 +865,12 @@ export function handoffStoreContract(open: OpenStore): void {
     });
 
     test("goes with the conversation, its visitor, its retention, its companion and its account", async () => {
-      const { handoffs, conversations, companions, accounts } = world.store;
+      const { handoffs, conversations, companions, accounts, feedback, mails } = world.store;
       const ada = person("Ada");
+      const newMail = (conversationId: string) => ({
+        ...{ id: systemIds.uuid(), accountId: account.id, companionId: companion.id, conversationId, memberId: null },
+        ...({ kind: "answer", sealed: "sealed", createdAtMs: 1, dueAtMs: 9e12, expiresAtMs: null } as const),
+      });
       const ends: ((id: string) => Promise<unknown>)[] = [
         (id) => conversations.delete(account.id, id, world.context()),
         () => conversations.eraseVisitors(account.id, companion.id, [key.visitorId ?? ""], world.context()),
@@ -854,6 +889,8 @@ export function handoffStoreContract(open: OpenStore): void {
           fields: { state: "person", person: ada, untilMs: 5, status: "open" },
           events: [{ type: "taken", atMs: 1, by, sealedReason: null }],
           message: written("Hi", ada),
+          contact: { sealed: "sealed", consentText: "Write to me.", consentedAt: 1 },
+          mails: [newMail(conversationId)],
         }));
         const note = { id: systemIds.uuid(), author: ada, sealedText: "sealed", createdAt: 1 };
         await handoffs.addNote(account.id, conversationId, note, world.context());
@@ -869,9 +906,11 @@ export function handoffStoreContract(open: OpenStore): void {
         expect(await handoffs.findNextDue()).toBeNull();
         expect(await handoffs.listHeld({ personId: ada.id }, 10)).toEqual([]);
         expect(await handoffs.listSince(account.id, 0, 10, null)).toEqual([]);
-        expect(await handoffs.listNotes(conversationId)).toEqual([]);
+        expect(await handoffs.listNotes(account.id, conversationId)).toEqual([]);
+        expect(await feedback.findContact(account.id, conversationId)).toBeNull();
+        expect(await mails.findNextDue()).toBeNull();
         expect(await handoffs.listEvents(account.id, conversationId, { limit: 10, afterId: null })).toBeNull();
-        expect((await handoffs.countUnread([conversationId], ada.id)).size).toBe(0);
+        expect((await handoffs.countUnread(account.id, [conversationId], ada.id)).size).toBe(0);
       }
     });
   });

@@ -164,15 +164,22 @@ export function memberStoreContract(open: OpenStore): void {
       expect(await sessions.list(ownIdentity(account.id))).toEqual([own]);
       expect((await sessions.list(person)).map(({ id }) => id).sort()).toEqual([kept.id, ended.id].sort());
       expect(await sessions.revoke(person, own.id, world.context())).toBe(false);
+      const stranger = { accountId: (await world.createAccount()).id, memberId: grace.id };
+      expect(await accounts.setPassword(stranger, "stolen", null, world.context())).toBe(false);
       expect(await accounts.setPassword(person, "changed", kept.id, world.context())).toBe(true);
       expect(await sessions.list(person)).toEqual([kept]);
       expect((await sessions.findAccess(grace.email))?.passwordHash).toBe("changed");
       const shown = { passwordHash: "hash", totpConfirmedAt: null };
       expect(await sessions.create({ ...ended, id: "late" }, "late", world.context(), shown)).toBe(false);
 
+      expect(await secondFactors.begin(stranger, "stolen", world.context())).toBe(false);
       await secondFactors.begin(person, "sealed", world.context());
       const confirmation = { sealedSecret: "sealed", step: 7, recoveryHashes: ["c1", "c2"], keptSessionId: "none" };
+      expect(await secondFactors.confirm(stranger, confirmation, world.context())).toBe(false);
       expect(await secondFactors.confirm(person, confirmation, world.context())).toBe(true);
+      expect(await secondFactors.find(stranger)).toBeNull();
+      expect(await secondFactors.takeStep(stranger, 8)).toBe(false);
+      expect(await secondFactors.remove(stranger, world.context())).toBe(false);
       expect(await sessions.list(ownIdentity(account.id))).toEqual([own]);
       expect(await sessions.list(person)).toEqual([]);
       expect(await secondFactors.find(ownIdentity(account.id))).toBeNull();

@@ -6,6 +6,7 @@ import { apiKeyStoreContract } from "./store-api-keys.ts";
 import { auditStoreContract } from "./store-audit.ts";
 import { challengeStoreContract } from "./store-challenges.ts";
 import { companionBatchContract } from "./store-companion-batches.ts";
+import { companionSetContract } from "./store-companion-sets.ts";
 import { companionStoreContract } from "./store-companions.ts";
 import { conversationStoreContract } from "./store-conversations.ts";
 import { embedTokenStoreContract } from "./store-embed-tokens.ts";
@@ -45,6 +46,7 @@ export function storeContract(open: OpenStore): void {
   challengeStoreContract(open);
   companionStoreContract(open);
   companionBatchContract(open);
+  companionSetContract(open);
   conversationStoreContract(open);
   embedTokenStoreContract(open);
   describe("exchanges", () => exchangeStoreContract(open));

@@ -80,6 +80,10 @@ const pages: readonly Page[] = [
   { path: "docs/commands.md", env: () => ({ PASSWORD: "correct horse battery" }) },
   { path: "docs/identity.md" },
   { path: "docs/knowledge-api.md", prints: /"score": \d/ },
+  { path: "docs/leads.md", prints: /"first_answer_seconds":/ },
+  { path: "docs/live.md", prepare: prepareConversation, prints: /"text":"Good day\."[\s\S]*"cursor":\d/ },
+  { path: "docs/people-api.md", prepare: prepareConversation, prints: /"seq":\d/ },
+  { path: "docs/people.md", prints: /"reopens_at":/ },
   { path: "docs/tools.md", prints: /"secret":"whsec_/ },
   { path: "docs/scaling.md", prepare: prepareMove },
   { path: "docs/versions.md", prints: /"began_version":3/ },
@@ -91,14 +95,12 @@ const pages: readonly Page[] = [
 const elsewhere = [
   "deploy/README.md",
   "docs/companions-as-code.md",
-  "docs/leads.md",
-  "docs/live.md",
+  "docs/evals.md",
   "docs/operators.md",
-  "docs/people-api.md",
-  "docs/people.md",
   "docs/releases.md",
   "docs/resuming.md",
   "examples/as-code/README.md",
+  "examples/evals/README.md",
   "examples/generated/README.md",
   "examples/inbox/README.md",
   "examples/platform/README.md",
@@ -108,6 +110,25 @@ const elsewhere = [
   "examples/tools/README.md",
   "examples/webhooks/README.md",
 ];
+
+/** A conversation whose visitor has asked for a person, and that someone has had. */
+async function prepareConversation(): Promise<Record<string, string>> {
+  const call = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    const response = await fetch(`${server.url}${path}`, { method, headers, body: body && JSON.stringify(body) });
+    if (!response.ok) throw new Error(await response.text());
+    return await response.text();
+  };
+  const session_id = "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10";
+  await call("PATCH", `/api/companions/${companion.id}`, { handoff: { when: "always" } });
+  await call("POST", `/api/embed/${companion.embed_token}/chat`, { message: "Hello", session_id });
+  await call("POST", `/api/embed/${companion.embed_token}/person`, { session_id });
+  const [{ id }] = JSON.parse(await call("GET", `/api/companions/${companion.id}/conversations`)).data;
+  const as = { name: "Bo" };
+  await call("POST", `/api/conversations/${id}/messages`, { text: "Good day.", client_id: crypto.randomUUID(), as });
+  await call("POST", `/api/conversations/${id}/release`, { as });
+  return {};
+}
 
 /** A server that has been running on the embedded database, PostgreSQL, and the settings of the page's second step. */
 async function prepareMove(directory: string): Promise<Record<string, string>> {

@@ -111,6 +111,28 @@ describe.each(["chat", "responses"] as const)("over %s", (api) => {
     expect(new Set(names)).toEqual(new Set(api === "chat" ? ["temperature", "stream_options"] : refuses));
   });
 
+  test("a form is sent as JSON Schema, and a model that knows none is asked without it", async () => {
+    const form = { name: "verdict", schema: { type: "object", additionalProperties: false } };
+    const provider = open({ api });
+    expect(await ask(provider, "m", { form, temperature: 0 })).toMatchObject({ complete: true });
+    expect(mock.requests[0]?.body).toMatchObject(
+      api === "chat"
+        ? { response_format: { type: "json_schema", json_schema: { ...form, strict: true } } }
+        : { text: { format: { type: "json_schema", ...form, strict: true } } },
+    );
+    const name = api === "chat" ? "response_format" : "text";
+    mock.respond(async ({ body, path }, response) => {
+      const message = `Invalid parameter: '${name}' of type 'json_schema' is not supported with this model.`;
+      if (name in body) return response.send(400, {}, openAiError(400, message, `${name}.format`, null).body);
+      const whole = '{"object":"response","status":"completed","output":[{"type":"message","content":"ok"}]}';
+      if (path.endsWith("/responses")) return response.send(200, {}, whole);
+      await response.write(wholeStream(["ok"]).join(""));
+      response.end();
+    });
+    for (const _ of "12") expect(await ask(provider, "old", { form })).toMatchObject({ text: "ok" });
+    expect(sent(name).map((one) => one !== undefined)).toEqual([true, true, false, false]);
+  });
+
   test("what was refused is forgotten where leaving it out does not help", async () => {
     mock.respond((_, response) =>
       response.send(400, {}, openAiError(400, "Unsupported parameter: 'temperature'.", "temperature", null).body),

@@ -21,6 +21,7 @@ const plan: CallPlan = {
   sendsInclude: false,
   rounds: [],
   tellsRounds: false,
+  form: null,
   extra: {},
 };
 
@@ -56,6 +57,8 @@ describe("the request of the Responses API", () => {
 
   test("has what the plan says, and nothing that it leaves out", () => {
     expect(build({ effort: "none", temperature: 0 })).toMatchObject({ reasoning: { effort: "none" }, temperature: 0 });
+    const form = { name: "verdict", schema: { type: "object" } };
+    expect(build({ form }).text).toEqual({ format: { type: "json_schema", ...form, strict: true } });
     const bare = build({ sendsStore: false, sendsStreamOptions: false, stop: ["x"] });
     expect(Object.keys(bare)).toEqual(["model", "instructions", "input", "stream", "max_output_tokens"]);
     const messages = ["Passages", "Hi"].map((text) => ({ role: "user" as const, parts: textParts(text) }));

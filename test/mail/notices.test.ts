@@ -126,6 +126,8 @@ describe("the team", () => {
     const { people } = server.services;
     await people.take(await taken.place(grace), { stop: true, from: null });
     await people.goBack(over.visitor);
+    // Still there, and has not taken it.
+    await setPresent(grace);
     const mails = await pass(1_000);
     expect(mails).toHaveLength(2);
     const { conversationId } = (await waiting.find()) ?? { conversationId: "none" };

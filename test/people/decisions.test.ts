@@ -75,6 +75,7 @@ function on(handoff: Handoff | null, fields: Partial<DecidedOn> = {}): DecidedOn
   const key = { companionId: "k", sessionId: "s", visitorId: null };
   return {
     ...{ key, accountId: "a", conversationId: "c", sealedVisitor: null, handoff, newestSeq: 6, knownSeq: null },
+    unansweredId: null,
     ...fields,
   };
 }

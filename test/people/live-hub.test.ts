@@ -301,6 +301,21 @@ test("listeners that are cut at random, and come back, read every message once a
   expect(read).toEqual(said);
 });
 
+test("who follows an inbox looks again who is present every twenty seconds, also where no member does", async () => {
+  const one = openOne();
+  const events: InboxEvent[] = [];
+  const leave = one.hub.listenInbox(
+    { accountId, memberId: null, right: plainRight },
+    { take: (event) => void events.push(event) },
+  );
+  for (let second = 0; second < 19; second++) await one.tick();
+  expect(events).toEqual([]);
+  await one.tick();
+  await settle();
+  expect(events).toEqual([{ type: "presence" }]);
+  leave();
+});
+
 test("slots are counted by address and for the instance, and given back once", () => {
   const [one] = createHubs(1, conversations.store, { perAddress: 2, maxStreams: 3 });
   if (one === undefined) throw new Error("no hub");

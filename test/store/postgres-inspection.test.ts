@@ -48,6 +48,7 @@ test("tells of an empty database and its server", async () => {
     instances: [],
     proof: null,
     hasSealed: false,
+    hasSealedWords: false,
     hasStopBudgets: false,
   });
   expect(Math.abs(facts.clockOffsetMs)).toBeLessThan(facts.roundTripMs + 1000);

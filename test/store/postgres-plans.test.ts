@@ -20,6 +20,7 @@ import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.
 import { insightQueries } from "../../src/engines/store-shared/scripts/insights.ts";
 import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { uploadQueries } from "../../src/engines/store-shared/scripts/knowledge-uploads.ts";
+import { knownMessageQueries } from "../../src/engines/store-shared/scripts/known-messages.ts";
 import { liveQueries } from "../../src/engines/store-shared/scripts/live-messages.ts";
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
@@ -172,8 +173,8 @@ const cases: [name: string, text: string, index: string][] = [
   ["a conversation that is decided on", handoffQueries.lockOfKey, "conversations_key"],
   ["a conversation that the team decides on", handoffQueries.lockOfAccount, "conversations_id_unique"],
   ["a record that is decided on", handoffQueries.lockRecord, "handoffs_pkey"],
-  ["a message by the visitor's name for it", handoffQueries.knownOfVisitor, "messages_client"],
-  ["a message by a person's name for it", handoffQueries.knownOfPerson, "message_authors_client"],
+  ["a message by the visitor's name for it", knownMessageQueries.ofVisitor, "messages_client"],
+  ["a message by a person's name for it", knownMessageQueries.ofPerson, "message_authors_client"],
   ["records that are due", handoffQueries.due, "handoffs_until"],
   ["when the next record is due", handoffQueries.nextDue, "handoffs_until"],
   ["conversations that a companion's people have", handoffQueries.heldOfCompanion, "handoffs_held"],
@@ -188,6 +189,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["what listeners may have missed", peopleQueries.state, "handoffs_pkey"],
   ["records since a change", peopleQueries.since, "Index Scan using handoffs_change"],
   ["the newest lines of a history", peopleQueries.events.desc[0] ?? "", "Index Scan Backward using handoff_events_"],
+  ["whether people have to do with an account", peopleQueries.used, "companions_people"],
   ["notes", peopleQueries.notes, "conversation_notes_conversation"],
   ["what is unread", peopleQueries.marks, "read_marks_"],
   ["how much is unread", peopleQueries.unread, "Index Scan Backward using messages_conversation"],

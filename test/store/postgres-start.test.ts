@@ -202,7 +202,12 @@ describe("a start on", () => {
         "sealed_secret, timeout_ms, confirm, requires_visitor, bytes, created_at, updated_at) " +
         "VALUES ('t', 'a', 'c', 'n', 'n', 'mcp', 'u', '[]', 'sealed', 100, false, false, 0, 0, 0)",
     );
-    expect(await storage.inspect?.()).toMatchObject({ hasSealed: true });
+    expect(await storage.inspect?.()).toMatchObject({ hasSealed: true, hasSealedWords: false });
+    await run(
+      empty.url,
+      "INSERT INTO mails (id, account_id, kind, sealed, due_at, created_at) VALUES ('m', 'a', 'answer', 'sealed', 0, 0)",
+    );
+    expect(await storage.inspect?.()).toMatchObject({ hasSealedWords: true });
     expect(Math.abs(some?.clockOffsetMs ?? Number.NaN)).toBeLessThan(5000);
     await instance.close();
   });

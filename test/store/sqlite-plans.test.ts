@@ -21,6 +21,7 @@ import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
 import { insightQueries } from "../../src/engines/store-shared/scripts/insights.ts";
 import { keyLineQueries } from "../../src/engines/store-shared/scripts/key-lines.ts";
+import { knownMessageQueries } from "../../src/engines/store-shared/scripts/known-messages.ts";
 import { liveQueries } from "../../src/engines/store-shared/scripts/live-messages.ts";
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
@@ -397,6 +398,11 @@ const plans: [name: string, sql: string, plan: string[]][] = [
     ["SCAN handoffs USING COVERING INDEX handoffs_state"],
   ],
   [
+    "whether people have to do with an account",
+    peopleQueries.used,
+    ["SEARCH companions USING INDEX companions_people (account_id=?)"],
+  ],
+  [
     "names of companions",
     companionListQueries.names,
     ["SEARCH companions USING COVERING INDEX companions_account (account_id=? AND number<?)"],
@@ -458,6 +464,7 @@ const lists = {
 const ofPeople = {
   ...handoffQueries,
   ...liveQueries,
+  ...knownMessageQueries,
   ...people,
   ...peopleLookups,
   historyOfPeople: turnQueries.historyOfPeople,

@@ -5,8 +5,10 @@ import { toUtcDay } from "../../src/lib/clock.ts";
 import { testContext } from "../support/app.ts";
 import { readProblem, sendChat } from "../support/chat.ts";
 import { eventually } from "../support/eventually.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 import { grace, openPeopleChat, type PeopleChat } from "../support/people-chat.ts";
 import { cancel, follow, newMessage } from "../support/resumed-chat.ts";
+import { readChallenge, solve } from "../support/solve.ts";
 import { readEvents } from "../support/tool-world.ts";
 
 const uuid = () => crypto.randomUUID();
@@ -20,7 +22,10 @@ async function takeNew(world: PeopleChat): Promise<string> {
 }
 
 const countDay = ({ server, companion }: PeopleChat) =>
-  server.services.store.turns.countDay(companion.id, toUtcDay(Date.now()));
+  server.services.store.turns.countDay(companion.id, toUtcDay(server.services.clock.nowMs()));
+
+/** A server whose day does not end while it is tested. */
+const openOneDay = (settings = {}) => openPeopleChat(settings, { clock: createManualClock(Date.now()) });
 
 const byGrace = {
   ...{ state: "person", person: { name: "Grace" }, reason: "taken" },
@@ -29,7 +34,7 @@ const byGrace = {
 
 describe("a message to a conversation that a person has", () => {
   test("is kept, and answered with the state alone: no provider, no quota", async () => {
-    await using world = await openPeopleChat();
+    await using world = await openOneDay();
     const session = await takeNew(world);
     const asked = world.server.mockLlm.requests.length;
     const read = await world.say("Is anyone there?", { session_id: session });
@@ -77,6 +82,37 @@ describe("a message to a conversation that a person has", () => {
     expect((await world.transcript(session)).filter((line) => line === "visitor: Once")).toHaveLength(1);
   });
 
+  test("that was left before a word of its reply is theirs once it is sent again, and no model's after that", async () => {
+    await using world = await openPeopleChat();
+    const { server, companion } = world;
+    const { mockLlm } = server;
+    const session = uuid();
+    await world.say("hello", { session_id: session });
+    const message = newMessage({ session_id: session, message: "[[hang]] Are you there?", resume: false });
+    const leaving = new AbortController();
+    const left = sendChat(server.url, companion.embedToken, message, { signal: leaving.signal });
+    await mockLlm.until(() => mockLlm.openRequests === 1);
+    leaving.abort();
+    await left.catch(() => null);
+    await eventually(async () => (await world.transcript(session)).length === 3);
+    await world.take(session);
+    await world.write(session, "Good day.");
+    const send = async () =>
+      await readEvents(await sendChat(server.url, companion.embedToken, { ...message, events: true }));
+    expect((await send()).events).toEqual([{ name: "state", data: byGrace }]);
+    expect(await world.find(session)).toMatchObject({
+      status: "open",
+      owedSinceMs: expect.any(Number),
+      dayMessages: 1,
+    });
+    expect((await send()).events).toEqual([{ name: "state", data: byGrace }]);
+    expect((await world.find(session))?.dayMessages).toBe(1);
+    await world.release(session);
+    expect(await send()).toMatchObject({ isDone: true, text: "", events: [{ data: { state: "companion" } }] });
+    expect(mockLlm.requests).toHaveLength(2);
+    expect((await world.transcript(session)).slice(2)).toEqual([`visitor: ${message.message}`, "Grace: Good day."]);
+  });
+
   test("comes in through a platform's door as well", async () => {
     await using world = await openPeopleChat();
     const session = await takeNew(world);
@@ -88,8 +124,8 @@ describe("a message to a conversation that a person has", () => {
   });
 
   test("is refused where it is the 501st of the day, and no stop of spending holds it up", async () => {
-    await using world = await openPeopleChat();
-    const { store } = world.server.services;
+    await using world = await openOneDay();
+    const { store, clock } = world.server.services;
     const session = await takeNew(world);
     await store.spending.stop(world.companion.accountId, testContext());
     expect((await world.say("stopped", { session_id: uuid() })).status).toBe(503);
@@ -97,7 +133,7 @@ describe("a message to a conversation that a person has", () => {
     await store.handoffs.revise(
       {
         ...{ place: { key: world.keyOf(session) }, newConversationId: null, clientId: null, clientIdOf: "visitor" },
-        ...{ arrivalMark: null, decide: () => ({ fields: { day: toUtcDay(Date.now()), dayMessages: 500 } }) },
+        ...{ arrivalMark: null, decide: () => ({ fields: { day: toUtcDay(clock.nowMs()), dayMessages: 500 } }) },
       },
       testContext(),
     );
@@ -143,7 +179,7 @@ describe("a turn under way", () => {
   });
 
   test("that has said nothing yet becomes a message to the person, and is refunded; so do those that wait", async () => {
-    await using world = await openPeopleChat();
+    await using world = await openOneDay();
     const { url } = world.server;
     const token = world.companion.embedToken;
     const session = uuid();
@@ -198,12 +234,14 @@ describe("a turn under way", () => {
     expect((await world.transcript(session)).at(-1)).toBe(`companion: ${read.text}`);
   });
 
-  test("goes on where the visitor asks for a person meanwhile, and its stream shows that one is waited for", async () => {
+  test("goes on where the visitor asks for a person meanwhile, whose is what they write after it", async () => {
     await using world = await openPeopleChat({}, { lookEveryMs: 5 });
     const { services, mockLlm } = world.server;
     const session = uuid();
     const reply = world.say("[[words:30]][[delay:20]]", { session_id: session });
     await mockLlm.until(() => mockLlm.openRequests === 1);
+    const next = world.say("And?", { session_id: session });
+    await eventually(() => services.coordination.turns.waitingCount === 1);
     const asked = await world.visitors.call("POST", `/api/embed/${world.companion.embedToken}/person`, {
       session_id: session,
     });
@@ -213,7 +251,84 @@ describe("a turn under way", () => {
     await services.store.companions.update(accountId, id, { name: "Ada L." }, testContext());
     const read = await reply;
     expect([read.isDone, read.text.split(" ").length]).toEqual([true, 31]);
-    expect(read.events.map(({ name, data }) => [name, data["state"]])).toEqual([["state", "waiting"]]);
+    // What waited meanwhile is the team's, too.
+    for (const { events } of [read, await next]) {
+      expect(events.map(({ name, data }) => [name, data["state"]])).toEqual([["state", "waiting"]]);
+    }
+    expect(mockLlm.requests).toHaveLength(1);
+    expect((await world.transcript(session)).slice(2)).toEqual(["visitor: And?"]);
+  });
+
+  describe("whose visitor asks for a person meanwhile begins no further call of a provider:", () => {
+    const waiting = { name: "state", data: expect.objectContaining({ state: "waiting" }) };
+    const askIn = async ({ companion, keyOf, server: { services } }: PeopleChat, session: string) => {
+      const of = { companion, key: keyOf(session), visitor: null, requestId: "request-1" };
+      await services.people.ask({ ...of, arrivalMark: services.coordination.arrivals.mark() }, "visitor", null);
+    };
+
+    test("not the first: the message is the team's", async () => {
+      await using world = await openOneDay();
+      const session = uuid();
+      await world.addTool();
+      const { toolbox } = world.server.services;
+      using _ = spyOn(toolbox, "open").mockImplementationOnce(async () => {
+        await askIn(world, session);
+        return [];
+      });
+      expect(await world.say("hello", { session_id: session })).toMatchObject({
+        ...{ status: 200, isDone: true, text: "", events: [waiting] },
+      });
+      expect(world.server.mockLlm.requests).toEqual([]);
+      expect(await world.transcript(session)).toEqual(["visitor: hello"]);
+      expect(await countDay(world)).toBe(0);
+    });
+
+    test("not one behind its proof of work", async () => {
+      await using world = await openPeopleChat({ challenge: "always" });
+      const { server, companion } = world;
+      const body = { message: "hello", session_id: uuid(), events: true };
+      const work = solve(await readChallenge(await sendChat(server.url, companion.embedToken, body)));
+      const { challenges } = server.services.store;
+      const spend = challenges.spend.bind(challenges);
+      using _ = spyOn(challenges, "spend").mockImplementationOnce(async (spent) => {
+        await askIn(world, body.session_id);
+        return await spend(spent);
+      });
+      const headers = { "content-type": "application/json", "x-challenge": work };
+      const read = await readEvents(await sendChat(server.url, companion.embedToken, body, { headers }));
+      expect(read).toMatchObject({ status: 200, isDone: true, text: "", events: [waiting] });
+      expect(server.mockLlm.requests).toEqual([]);
+    });
+
+    test("not a retry", async () => {
+      await using world = await openPeopleChat();
+      const session = uuid();
+      const { mockLlm } = world.server;
+      mockLlm.respond(async (_, response) => {
+        await askIn(world, session);
+        response.send(503, { "Content-Type": "application/json" }, "{}");
+      });
+      expect(await world.say("hello", { session_id: session })).toMatchObject({
+        ...{ status: 200, isDone: true, text: "", events: [waiting] },
+      });
+      expect(mockLlm.requests).toHaveLength(1);
+      expect(await world.transcript(session)).toEqual(["visitor: hello"]);
+    });
+
+    test("not that of a later round: what its tools did stays, and the reply ends there", async () => {
+      await using world = await openPeopleChat();
+      const session = uuid();
+      await world.addTool();
+      world.answer(async () => {
+        await askIn(world, session);
+        return Response.json({ ok: true });
+      });
+      const read = await world.say("[[before:Let me see.]][[call:look_up {}]][[say:Found.]]", { session_id: session });
+      expect(read).toMatchObject({ isDone: false, text: "Let me see." });
+      expect(read.raw).toEndWith(": error taken\n\n");
+      expect(world.server.mockLlm.requests).toHaveLength(1);
+      expect((await world.transcript(session)).at(-1)).toBe("companion: Let me see.…");
+    });
   });
 
   test("that fails before a word gives the conversation to who has reserved it", async () => {

@@ -30,7 +30,10 @@ export function makePeopleTurn(
   start: Omit<TurnStart, "storage">,
 ): Turn {
   const storage = new PeopleStorage(services, place, message, start.caller?.hasEvents === true);
-  const turn = new Turn(services, { ...start, storage, right: storage.guard(start.right) });
+  const { spendWork = null } = start;
+  // The last before a provider is asked, which takes a while.
+  const spendLast = spendWork && (() => spendWork().then(() => storage.keepIfTaken()));
+  const turn = new Turn(services, { ...start, storage, right: storage.guard(start.right), spendWork: spendLast });
   storage.follow(turn);
   return turn;
 }

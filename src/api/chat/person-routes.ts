@@ -1,9 +1,6 @@
 /** `…/person`: a visitor asks for a person of the team, or goes back to the companion. */
-import type { Services } from "../../core/dependencies.ts";
-import type { Asked } from "../../core/people/people.ts";
-import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
-import { type Handoff, isOutside, missedAgainMs, stateConflict } from "../../domain/handoff.ts";
+import { type Handoff, stateConflict } from "../../domain/handoff.ts";
 import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
@@ -17,23 +14,13 @@ import { describeConversation } from "./reply-routes.ts";
 import { PersonAsked, toWirePersonAsked } from "./responses.ts";
 import { placeOf, placeOfBody, type VisitorCall } from "./visitor-place.ts";
 
-/** `admit`: called once before an ask that changes something, as far as that can be foreseen. */
-async function ask(asking: VisitorCall, body: PersonRequest, admit: () => Promise<void>): Promise<PersonAsked> {
+/** `admit`: as that of `People.ask`. */
+async function ask(asking: VisitorCall, body: PersonRequest, admit?: () => Promise<void>): Promise<PersonAsked> {
   const { services, companion } = asking;
   const place = placeOfBody(asking, body);
   if (companion.handoff === null) throw noPeople(null);
-  const handoff = await services.store.handoffs.find(place.key);
-  if (await isChange(services, companion, handoff)) await admit();
-  const asked: Asked = await services.people.ask(place, "visitor", body.reason || null);
+  const asked = await services.people.ask(place, "visitor", body.reason || null, admit);
   return toWirePersonAsked(asked, companion);
-}
-
-async function isChange({ people, clock }: Services, companion: Companion, handoff: Handoff | null): Promise<boolean> {
-  const mayAsk = companion.handoff?.ask.includes("visitor") === true || handoff?.isOffered === true;
-  if (!mayAsk || isOutside(handoff)) return false;
-  const missedAtMs = handoff?.missedAtMs ?? null;
-  if (missedAtMs === null || missedAtMs <= clock.nowMs() - missedAgainMs) return true;
-  return (await people.availabilityOf(companion)).isAvailable;
 }
 
 async function goBack(asking: VisitorCall, sessionId: string | null, visitorId: string | null): Promise<void> {
@@ -135,7 +122,7 @@ export const personRoutes: readonly Route[] = [
       const body = await readBody();
       const visitor = await openVisitor(services, companion, body);
       await admitSender(services, companion, visitor, body, set);
-      return await ask({ services, request, companion, visitor }, body, async () => {});
+      return await ask({ services, request, companion, visitor }, body);
     },
   }),
   route({

@@ -76,12 +76,14 @@ export const conversationRoutes: readonly Route[] = [
       if (found === null) throw missing("conversation");
       const rows = new ConversationRows(services, principal.account.id, readingPersonId(principal, query.as));
       const [shown] = await rows.show([found.conversation]);
-      const people = (await rows.hasPeople(found.conversation)) ? await readPeople(services, found) : {};
+      const people = (await rows.hasPeople(found.conversation))
+        ? await readPeople(services, principal.account.id, found)
+        : {};
       const replies = found.messages.filter(({ role }) => role === "assistant").map(({ id }) => id);
       const seen = replies.length === 0 ? noPassages : await services.store.unanswered.listSeen(id, replies);
       const { page, calls } = await readCalls(services, found);
       const isRated = (await rows.findCompanion(found.conversation.companionId))?.ratings === true;
-      const ratings = isRated ? await readRatings(services, found.conversation) : null;
+      const ratings = isRated ? await readRatings(services, principal.account.id, found) : null;
       const show = (message: Message) =>
         toWireMessage(message, seen.get(message.id), calls.get(message.id), ratings?.get(message.id));
       return { ...shown, ...people, ...toWireMessages(page, show) };

@@ -11,6 +11,7 @@ import { type Handoff, reachMs, stateConflict } from "../../domain/handoff.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { actingPerson } from "../../http/acting-person.ts";
+import { openOrNull } from "../../lib/sealing.ts";
 import { type Reach, toWireContact, toWireHandoff, toWireNote } from "./team-responses.ts";
 
 interface TeamCall {
@@ -61,12 +62,12 @@ export async function toPlace(
 /** What a conversation that is read alone shows of people. */
 export async function readPeople(
   services: Pick<Services, "store" | "sealing" | "live" | "clock" | "mail">,
+  accountId: string,
   { conversation, messages }: ConversationPage,
 ) {
-  const notes = await services.store.handoffs.listNotes(conversation.id);
-  const showNote = async (note: ConversationNote) =>
-    toWireNote(note, await services.sealing.open(noteName(note.id), note.sealedText));
-  const contact = conversation.handoff?.hasContact ? await readContact(services, conversation) : null;
+  const notes = await services.store.handoffs.listNotes(accountId, conversation.id);
+  const showNote = async (note: ConversationNote) => toWireNote(note, await openNote(services, note));
+  const contact = conversation.handoff?.hasContact ? await readContact(services, accountId, conversation) : null;
   return {
     ...(contact && { contact }),
     handoff: toWireHandoff(conversation.handoff ?? null, findReach(services, conversation, messages)),
@@ -74,20 +75,36 @@ export async function readPeople(
   };
 }
 
-async function readContact({ store, sealing }: Pick<Services, "store" | "sealing">, { id, companionId }: Conversation) {
-  const contact = await store.feedback.findContact(id);
-  if (contact === null) return null;
-  return toWireContact(JSON.parse(await sealing.open(sealedContactName(companionId), contact.sealed)), contact);
+const lostText = "This can no longer be read: the server's key has changed since it was written.";
+
+/** A sentence in its stead where it cannot be opened. */
+export async function openNote(
+  { sealing }: Pick<Services, "sealing">,
+  { id, sealedText }: Pick<ConversationNote, "id" | "sealedText">,
+): Promise<string> {
+  return (await openOrNull(sealing, noteName(id), sealedText)) ?? lostText;
 }
 
-/** By the id of the reply's message. */
+async function readContact(
+  { store, sealing }: Pick<Services, "store" | "sealing">,
+  accountId: string,
+  { id, companionId }: Conversation,
+) {
+  const contact = await store.feedback.findContact(accountId, id);
+  if (contact === null) return null;
+  const opened = await openOrNull(sealing, sealedContactName(companionId), contact.sealed);
+  return opened === null ? null : toWireContact(JSON.parse(opened), contact);
+}
+
+/** Of the page's replies, by the id of the message. */
 export async function readRatings(
   { store, sealing }: Pick<Services, "store" | "sealing">,
-  { id, companionId }: Conversation,
+  accountId: string,
+  { conversation: { id, companionId }, messages }: ConversationPage,
 ): Promise<ReadonlyMap<string, Rating>> {
   const ratings = new Map<string, Rating>();
-  for (const [messageId, { sealedComment, ...rating }] of await store.feedback.listRatings(id)) {
-    const comment = sealedComment && (await sealing.open(sealedCommentName(companionId), sealedComment));
+  for (const [messageId, { sealedComment, ...rating }] of await store.feedback.listRatings(accountId, id, messages)) {
+    const comment = await openOrNull(sealing, sealedCommentName(companionId), sealedComment);
     ratings.set(messageId, { ...rating, comment });
   }
   return ratings;

@@ -10,8 +10,9 @@ import { pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { ConversationObject, ConversationRows } from "../../http/schemas/conversation.ts";
 import { listOf } from "../../http/schemas/list.ts";
+import { openOrNull } from "../../lib/sealing.ts";
 import { conversationPatchBody, noteBody } from "./team-model.ts";
-import { noteName, openConversation, requirePeople, toPlace } from "./team-place.ts";
+import { noteName, openConversation, openNote, requirePeople, toPlace } from "./team-place.ts";
 import { HandoffEventObject, NoteObject, toWireEvent, toWireNote } from "./team-responses.ts";
 
 export const workRoutes: readonly Route[] = [
@@ -83,11 +84,11 @@ export const workRoutes: readonly Route[] = [
       });
       if (set.headers["idempotent-replayed"] === undefined) return answer;
       const kept = JSON.parse(answer);
-      const notes = await services.store.handoffs.listNotes(opened.conversationId);
+      const notes = await services.store.handoffs.listNotes(principal.account.id, opened.conversationId);
       const note = notes.find(({ id }) => id === kept.id);
       return {
         ...kept,
-        text: note === undefined ? "" : await services.sealing.open(noteName(note.id), note.sealedText),
+        text: note === undefined ? "" : await openNote(services, note),
       };
     },
   }),
@@ -132,12 +133,12 @@ export const workRoutes: readonly Route[] = [
       const { conversationId } = opened;
       const found = await services.store.handoffs.listEvents(principal.account.id, conversationId, page);
       if (found === null) throw missing("conversation");
-      const openReason = async (sealed: string | null) =>
-        sealed === null
-          ? null
-          : await services.sealing.open(sealedReasonName(opened.companion.id), sealed).catch(() => null);
+      const name = sealedReasonName(opened.companion.id);
       const items = await Promise.all(
-        found.items.map(async (event) => ({ ...event, reason: await openReason(event.sealedReason) })),
+        found.items.map(async (event) => ({
+          ...event,
+          reason: await openOrNull(services.sealing, name, event.sealedReason),
+        })),
       );
       return toWireList({ ...found, items }, (event) => toWireEvent(event, event.reason));
     },

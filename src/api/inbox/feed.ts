@@ -98,7 +98,7 @@ export class InboxFeed implements InboxListener {
       live.notePresence(accountId);
       return;
     }
-    const frame = frameEvent("presence", toWirePresence(present, own));
+    const frame = frameEvent("presence", toWirePresence(present, own, nowMs));
     if (frame === this.#presence) return;
     this.#presence = frame;
     this.#send(frame);

@@ -39,7 +39,9 @@ export const InboxEventData = later(() =>
       t.Object(
         {
           members: t.Array(PersonObject, { description: "Who is present." }),
-          available: t.Boolean({ description: "Whether the reader's own switch is on." }),
+          available: t.Boolean({
+            description: "Whether the reader's own switch is on; of an API key's `as`, whether it is present.",
+          }),
         },
         { $id: "InboxPresence" },
       ),
@@ -53,9 +55,10 @@ export function toWireTyping({ conversationId, isTyping, by, personId, name }: T
   return { conversation_id: conversationId, typing: isTyping, who: { type: by, id: personId, name } };
 }
 
-export function toWirePresence(present: readonly Presence[], own: Presence | null) {
+export function toWirePresence(present: readonly Presence[], own: Presence | null, nowMs: number) {
+  const isOver = own?.person.memberId === null && (own.untilMs ?? 0) <= nowMs;
   return {
     members: present.map(({ person }) => ({ id: person.id, name: person.name })),
-    available: own?.isAvailable ?? false,
+    available: own?.isAvailable === true && !isOver,
   };
 }

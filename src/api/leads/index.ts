@@ -11,6 +11,7 @@ import { respondInParts, writeRows } from "../../http/parts-response.ts";
 import { rangeQuery, uuidQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
+import { openOrNull } from "../../lib/sealing.ts";
 import { LeadObject, leadColumns, toWireLead } from "./responses.ts";
 
 /** Of a CSV file whose `limit` is left out. */
@@ -20,7 +21,8 @@ const rowsPerRead = 100;
 type LeadServices = Pick<Services, "store" | "sealing">;
 
 async function show({ sealing }: LeadServices, contact: StoredContact) {
-  const facts: ContactFacts = JSON.parse(await sealing.open(sealedContactName(contact.companionId), contact.sealed));
+  const opened = await openOrNull(sealing, sealedContactName(contact.companionId), contact.sealed);
+  const facts: ContactFacts | null = opened === null ? null : JSON.parse(opened);
   return toWireLead(contact, facts);
 }
 

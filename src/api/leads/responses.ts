@@ -9,7 +9,13 @@ import { toRfc3339 } from "../../lib/clock.ts";
 export const LeadObject = namedObject("Lead", () => ({
   conversation_id: t.String({ format: "uuid" }),
   companion_id: t.String({ format: "uuid" }),
-  email: t.String({ examples: ["ada@example.com"] }),
+  email: Nullable(
+    t.String({
+      description:
+        "Null, as name and message are then: the server's key has changed, and what was left cannot be read.",
+      examples: ["ada@example.com"],
+    }),
+  ),
   name: Nullable(t.String({ examples: ["Ada"] })),
   message: Nullable(t.String({ examples: ["Do you repair bicycles?"] })),
   consent_text: t.String({ description: "What the visitor agreed to.", examples: ["You may write to me."] }),
@@ -24,8 +30,9 @@ export const leadColumns = [
 
 export function toWireLead(
   { conversationId, companionId, consentText, consentedAt }: StoredContact,
-  { email, name, message }: ContactFacts,
+  facts: ContactFacts | null,
 ): Lead {
+  const { email, name, message } = facts ?? { email: null, name: null, message: null };
   return {
     ...{ conversation_id: conversationId, companion_id: companionId, email, name, message },
     ...{ consent_text: consentText, consented_at: toRfc3339(consentedAt) },

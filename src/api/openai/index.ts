@@ -5,6 +5,7 @@ import { holdPrompt } from "../../core/turns/prompt-memory.ts";
 import { Turn } from "../../core/turns/turn.ts";
 import { nobody } from "../../core/turns/turn-start.ts";
 import { UnkeptTurns } from "../../core/turns/unkept-turns.ts";
+import { runWhole } from "../../core/turns/whole-reply.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { textOf } from "../../domain/conversation.ts";
@@ -23,7 +24,6 @@ import { toWireCompletion } from "./completion.ts";
 import { CompletionStream, toCompletionError } from "./completion-stream.ts";
 import { readCompletion } from "./model.ts";
 import { CompletionEvent, CompletionObject, completionBody, ModelList, ModelObject } from "./schemas.ts";
-import { runWhole } from "./whole-reply.ts";
 
 const defaultLimit = 100;
 const maxLimit = 1000;

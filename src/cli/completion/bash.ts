@@ -1,10 +1,11 @@
 /** Completions for bash, from 3.2 on, which macOS has. */
 import type { Value } from "../value.ts";
-import { type Completed, type Place, typedNames } from "./places.ts";
+import { type Completed, listActionsBeside, type Place, typedNames } from "./places.ts";
 
 export function writeBashCompletion({ commands, places }: Completed): string {
   const names = commands.map(({ name }) => name).join(" ");
-  const withActions = commands.filter(({ actions }) => actions.length > 0);
+  const withActions = commands.filter(({ isAction }) => !isAction);
+  const beside = listActionsBeside(commands).map((words) => `"${words.join(" ")}"`);
   return `# Completions of companiond for bash: source <(companiond completion bash)
 
 # What the value of an option is completed with; fails for a switch.
@@ -57,6 +58,11 @@ ${withActions.map(({ name, actions }) => `        ${name}) words="${actions.map(
         case $place in
         ${withActions.map(({ name }) => name).join(" | ")}) place+=" \${COMP_WORDS[2]}" at=3 ;;
         esac
+        if ((last > 2)); then
+            case "$place \${COMP_WORDS[2]}" in
+            ${beside.join(" | ")}) place+=" \${COMP_WORDS[2]}" at=3 ;;
+            esac
+        fi
         case $place in
 ${places.map(writePlace).join("\n")}
         *) return ;;

@@ -1,14 +1,16 @@
 /** Completions for fish, from 3.0 on. */
 import type { Operand, Value } from "../value.ts";
-import { type Completed, type CompletedOption, type Place, typedNames } from "./places.ts";
+import { type Completed, type CompletedOption, listActionsBeside, type Place, typedNames } from "./places.ts";
 
 export function writeFishCompletion({ commands, places }: Completed): string {
   const lines = [
     ...commands.map((command) => offer("__companiond_only", command)),
     offer("__companiond_only", { name: "help", about: "Show the help" }),
     ...commands.map((command) => offer("__companiond_only help", command)),
-    ...commands.flatMap(({ name, actions }) => actions.map((action) => offer(`__companiond_only ${name}`, action))),
-    ...places.flatMap(writePlace),
+    ...commands.flatMap(({ name, actions, isAction }) =>
+      isAction ? [] : actions.map((action) => offer(`__companiond_only ${name}`, action)),
+    ),
+    ...places.flatMap((place) => writePlace(place, listActionsBeside(commands))),
   ];
   return `# Completions of companiond for fish: companiond completion fish | source
 
@@ -68,18 +70,25 @@ function offer(condition: string, { name, about }: { name: string; about: string
   return `complete -c companiond -n '${condition}' -a ${name} -d ${quote(about)}`;
 }
 
-function writePlace({ words, options, operands }: Place): string[] {
-  const start = `complete -c companiond -n '__companiond_at ${words.join(" ")}'`;
+function writePlace({ words, options, operands }: Place, beside: ReturnType<typeof listActionsBeside>): string[] {
+  const others = words.length > 1 ? [] : beside.filter(([command]) => command === words[0]);
+  const only = others.map((other) => `; and not __companiond_at ${other.join(" ")}`).join("");
+  const start = `complete -c companiond -n '__companiond_at ${words.join(" ")}${only}'`;
   return [
     ...options.map((option) => `${start} ${writeOption(option)}`),
-    ...operands.flatMap((operand, index) => writeOperand(words, operand, index)),
+    ...operands.flatMap((operand, index) => writeOperand(words, operand, { index, only })),
   ];
 }
 
-function writeOperand(words: readonly string[], { value, isRepeatable }: Operand, index: number): string[] {
+function writeOperand(
+  words: readonly string[],
+  { value, isRepeatable }: Operand,
+  { index, only }: { index: number; only: string },
+): string[] {
   const { choices, path } = value;
   if (choices.length === 0 && path === null) return [];
-  const start = `complete -c companiond -n '__companiond_operand ${index}${isRepeatable ? "+" : ""} ${words.join(" ")}'`;
+  const condition = `__companiond_operand ${index}${isRepeatable ? "+" : ""} ${words.join(" ")}${only}`;
+  const start = `complete -c companiond -n '${condition}'`;
   const files = path === null ? "" : path === "file" ? " -F" : ` -a ${directories}`;
   return [`${start}${files}${choices.length === 0 ? "" : ` -a ${quote(choices.join(" "))}`}`];
 }

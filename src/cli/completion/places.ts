@@ -24,8 +24,10 @@ export interface Place {
 export interface CompletedCommand {
   name: string;
   about: string;
-  /** Empty for a command that is one action. */
+  /** Those with a name; empty for a command that is one action. */
   actions: readonly { name: string; about: string }[];
+  /** Whether it is an action without a name as well, whose first operand follows where those have theirs. */
+  isAction: boolean;
 }
 
 export interface Completed {
@@ -41,6 +43,7 @@ export function describeCompletions(commands: readonly Command[]): Completed {
       actions: actions
         .filter((action) => action.name !== "")
         .map((action) => ({ name: action.name, about: shorten(action.about) })),
+      isAction: actions.some((action) => action.name === ""),
     })),
     places: commands.flatMap((command) =>
       command.actions.map((action) => ({
@@ -53,7 +56,7 @@ export function describeCompletions(commands: readonly Command[]): Completed {
           value: spec.value ?? null,
           isRepeatable: spec.isRepeatable === true,
         })),
-        operands: action.operands ?? [],
+        operands: action.name === "" ? besideActions(command, action.operands ?? []) : (action.operands ?? []),
       })),
     ),
   };
@@ -62,6 +65,21 @@ export function describeCompletions(commands: readonly Command[]): Completed {
 /** As they are typed. */
 export function typedNames({ name, short }: CompletedOption): string[] {
   return [`--${name}`, ...(short === null ? [] : [`-${short}`])];
+}
+
+/** The names of a command's other actions stand where the first operand of the one without a name does. */
+function besideActions({ actions }: Command, operands: readonly Operand[]): readonly Operand[] {
+  const names = actions.map(({ name }) => name).filter((name) => name !== "");
+  return operands.map((operand, index) => {
+    if (index > 0 || names.length === 0) return operand;
+    return { ...operand, value: { ...operand.value, choices: [...operand.value.choices, ...names] } };
+  });
+}
+
+/** `eval record`: actions beside one without a name. */
+export function listActionsBeside(commands: readonly CompletedCommand[]): readonly (readonly [string, string])[] {
+  const mixed = commands.filter(({ isAction }) => isAction);
+  return mixed.flatMap(({ name, actions }) => actions.map((action) => [name, action.name] as const));
 }
 
 /** The first sentence, without its full stop: there is one line for it. */

@@ -1,9 +1,17 @@
 /** Completions for zsh, as a file of `fpath` or sourced. */
 import type { Value } from "../value.ts";
-import { type Completed, type CompletedCommand, type CompletedOption, type Place, typedNames } from "./places.ts";
+import {
+  type Completed,
+  type CompletedCommand,
+  type CompletedOption,
+  listActionsBeside,
+  type Place,
+  typedNames,
+} from "./places.ts";
 
 export function writeZshCompletion({ commands, places }: Completed): string {
-  const withActions = commands.filter((command) => command.actions.length > 0);
+  const withActions = commands.filter(({ isAction }) => !isAction);
+  const beside = listActionsBeside(commands).map((words) => quote(words.join(" ")));
   return `#compdef companiond
 # Completions of companiond for zsh: source <(companiond completion zsh)
 
@@ -38,6 +46,15 @@ ${withActions.map(writeActions).join("\n")}
         ((CURRENT--))
         ;;
     esac
+    if ((CURRENT > 3)); then
+        case "$place $words[3]" in
+        ${beside.join(" | ")})
+            place="$place $words[3]"
+            shift words
+            ((CURRENT--))
+            ;;
+        esac
+    fi
     shift words
     ((CURRENT--))
     case $place in

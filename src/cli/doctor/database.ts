@@ -8,6 +8,7 @@ import { isLoopbackHost } from "../../lib/loopback.ts";
 import { nameServed } from "../database-name.ts";
 import { describeFailure, type Finding, fail, ok, warn, within } from "./finding.ts";
 import { examineInstanceUrls } from "./instances.ts";
+import { judgeLostKey } from "./lost-key.ts";
 import { judgeSchema } from "./schema.ts";
 
 /** Leases and expiry compare times of several machines. */
@@ -167,7 +168,7 @@ function judgeInstances(instances: readonly LiveInstance[], hasRedis: boolean): 
 }
 
 async function judgeKey(
-  { proof, hasSealed, instances }: DatabaseServerFacts,
+  { proof, instances, ...facts }: DatabaseServerFacts,
   secretKey: string | null,
 ): Promise<Finding> {
   const name = "secret key";
@@ -175,7 +176,8 @@ async function judgeKey(
   if (await opensProof(secretKey, proof)) return ok(name, "COMPANIOND_SECRET_KEY opens what is sealed.");
   const detail = "COMPANIOND_SECRET_KEY is not the key that sealed the secrets in this database.";
   if (instances.length > 0) return fail(name, detail, "Give every instance the same key: serve refuses another.");
-  if (!hasSealed) return warn(name, detail, "Nothing is lost: serve goes on with the key that it is given.");
-  const advice = "Put the earlier key back: serve refuses to start, since it cannot open what is sealed.";
-  return fail(name, detail, advice);
+  return (
+    judgeLostKey(name, detail, facts) ??
+    warn(name, detail, "Nothing is lost: serve goes on with the key that it is given.")
+  );
 }

@@ -15,6 +15,7 @@ import { describeUnconfined } from "../warnings.ts";
 import { examineAuthority, examineDomains } from "./certificates.ts";
 import { examineDatabase } from "./database.ts";
 import { describeFailure, fail, ok, warn, within } from "./finding.ts";
+import { judgeLostKey } from "./lost-key.ts";
 import { examineShutdownDates } from "./models.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
@@ -131,7 +132,7 @@ async function examineKey(config: Config): Promise<Finding[]> {
   return facts === null ? [] : [await judge(config, facts)];
 }
 
-async function judge(config: Config, { proof, hasSealed }: StoredFacts): Promise<Finding> {
+async function judge(config: Config, { proof, ...facts }: StoredFacts): Promise<Finding> {
   const name = "secret key";
   const source = nameKey(config);
   if (proof === null && config.secretKey === null && !existsSync(source)) {
@@ -145,8 +146,10 @@ async function judge(config: Config, { proof, hasSealed }: StoredFacts): Promise
     );
   }
   const detail = `The secrets in the database cannot be opened: ${problem}.`;
-  if (hasSealed) return fail(name, detail, "Put the earlier key back: serve refuses to start without it.");
-  return warn(name, detail, "Nothing is lost, since nothing is sealed; but serve needs a key that it can read.");
+  return (
+    judgeLostKey(name, detail, facts) ??
+    warn(name, detail, "Nothing is lost, since nothing is sealed; but serve needs a key that it can read.")
+  );
 }
 
 /** Null where there is nothing to judge: why the database cannot be read is reported by its own check. */

@@ -5,6 +5,7 @@
  * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` checks it.
  */
 import { type HistoryMessage, textOf } from "../../domain/conversation.ts";
+import type { JsonObject } from "../../domain/json.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import { type FailureKind, findFailureKind } from "../../domain/reply-failure.ts";
 import type { AskedCall, OfferedTool, ToolRound } from "../../domain/tool.ts";
@@ -31,6 +32,11 @@ export interface ReplyRequest {
   maxOutputTokens: number;
   /** Texts before which the reply ends. */
   stop?: readonly string[];
+  /**
+   * The reply is to be JSON of this form; left out: it is free. A model that does not know such forms is asked without it,
+   * so the text may be anything.
+   */
+  form?: ReplyForm;
   /** Whose companion asks: failures that one account alone runs into are not held against a provider. */
   accountId: string;
   /** For the log: identifies the provider's failures. */
@@ -43,6 +49,14 @@ export interface ReplyRequest {
   answerer?: Answerer;
   /** Asked before every call of a provider but the first; without it all are made. */
   gate?: CallGate;
+}
+
+/** What a reply is to be as JSON. */
+export interface ReplyForm {
+  /** For the provider: letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  /** JSON Schema of an object that has all of its members and no others. */
+  readonly schema: JsonObject;
 }
 
 /** Decides on further calls for one reply: retries, the next entry of a chain, and the one extra call after a refusal. */

@@ -1,5 +1,5 @@
 /** What visitors leave for the team: a contact, and what they think of replies. Gone with their conversation. */
-import type { ConversationKey } from "../../domain/conversation.ts";
+import type { ConversationKey, Message } from "../../domain/conversation.ts";
 import type { Rating } from "../../domain/feedback.ts";
 import type { Handoff } from "../../domain/handoff.ts";
 import type { Page, PageRequest } from "./page.ts";
@@ -51,8 +51,8 @@ export interface RatingRequest {
 }
 
 export interface FeedbackStore {
-  /** Null if the visitor has left none. */
-  findContact(conversationId: string): Promise<StoredContact | null>;
+  /** Null if the visitor has left none, or their companion is deleted. */
+  findContact(accountId: string, conversationId: string): Promise<StoredContact | null>;
   /**
    * By consent, newest first unless the page says otherwise. An item's `id` is the conversation's, and its
    * `updatedAt` the consent's time, which cursors need: a newer contact takes another place.
@@ -63,8 +63,12 @@ export interface FeedbackStore {
 
   /** The last one counts; to take back what is not there reports nothing. False if the companion has no reply of that name in the conversation. One commit. */
   rate(request: RatingRequest): Promise<boolean>;
-  /** By the id of the reply's message. */
-  listRatings(conversationId: string): Promise<Map<string, StoredRating>>;
+  /** Of replies among these messages of the conversation, by the message's id. */
+  listRatings(
+    accountId: string,
+    conversationId: string,
+    messages: readonly Pick<Message, "id" | "createdAt">[],
+  ): Promise<Map<string, StoredRating>>;
 
   /** Conversations of which mail is due (`noticeAtMs`, `answerMailAtMs`), those that wait longest first. */
   listMailDue(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;

@@ -26,6 +26,8 @@ export interface DecidedOn {
   readonly newestSeq: number;
   /** The `seq` of the message that has the client's name already; null if none has, or none was asked for. */
   readonly knownSeq: number | null;
+  /** The id of that message if it is a visitor's to which nothing came: no reply, and people were not left it. */
+  readonly unansweredId: string | null;
 }
 
 /** What is written. Members that are left out stay. */
@@ -42,6 +44,8 @@ export interface HandoffChange {
     /** Replaces what is known of the visitor; null leaves it. */
     readonly sealedVisitor: string | null;
   };
+  /** The visitor's message that has the name already is people's from now on, as one of `message` is. */
+  readonly leavesKnown?: boolean;
   /** The audit entry's, with `conversationId` as its target; null for a change that has none. */
   readonly audit?: {
     readonly action: string;
@@ -189,13 +193,13 @@ export interface HandoffStore {
   addNote(accountId: string, conversationId: string, note: ConversationNote, context: WriteContext): Promise<boolean>;
   deleteNote(accountId: string, conversationId: string, id: string, context: WriteContext): Promise<boolean>;
   /** Oldest first. */
-  listNotes(conversationId: string): Promise<ConversationNote[]>;
+  listNotes(accountId: string, conversationId: string): Promise<ConversationNote[]>;
   /** Never goes back, nor beyond the newest. False if nothing changed. Not audited. */
   markRead(accountId: string, conversationId: string, personId: string, seq: number): Promise<boolean>;
   /** The same for the visitor. False without a record. */
   markSeen(key: ConversationKey, seq: number): Promise<boolean>;
   /** Visitors' messages beyond what the person has read, by conversation, of the newest 1 000; only of those with a status. */
-  countUnread(conversationIds: readonly string[], personId: string): Promise<Map<string, number>>;
+  countUnread(accountId: string, conversationIds: readonly string[], personId: string): Promise<Map<string, number>>;
 
   /**
    * Sets the switch of a member, or how long a key's person is present. What members may see is asked when it is read. Rejects

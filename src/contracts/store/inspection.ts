@@ -33,11 +33,10 @@ export interface SchemaFacts {
 export interface StoredFacts {
   /** What the key of sealed secrets must open; null if nothing was sealed yet. */
   readonly proof: string | null;
-  /**
-   * Whether any account has a second factor, a tool, or what people and visitors left for each other, or has or had a
-   * visitor key, which only that key opens.
-   */
+  /** Whether anyone has a second factor, a tool or a webhook, or has or had a visitor key: without that key no server starts. */
   readonly hasSealed: boolean;
+  /** Whether there are contacts, notes, comments, reasons or mail, which only that key opens, but a server starts without. */
+  readonly hasSealedWords: boolean;
   /** Whether any account has a budget that stops calls. */
   readonly hasStopBudgets: boolean;
 }

@@ -2,6 +2,7 @@
 import type { AttemptOutcome, DueDelivery, SealedWebhook } from "../../contracts/store/store.ts";
 import { attemptMs, retryDelaysMs } from "../../domain/webhook.ts";
 import { createDueWorker } from "../../lib/due-worker.ts";
+import { openOrNull } from "../../lib/sealing.ts";
 import { signWebhook } from "../../lib/standard-webhooks.ts";
 import { AttemptsByHand } from "../attempts-by-hand.ts";
 import type { Services } from "../dependencies.ts";
@@ -117,7 +118,7 @@ async function attemptWith(
   signal: AbortSignal,
 ): Promise<Attempt> {
   const { id, url, sealedSecret } = webhook;
-  const secret = await sealing.open(sealedWebhookName(accountId, id), sealedSecret).catch(() => null);
+  const secret = await openOrNull(sealing, sealedWebhookName(accountId, id), sealedSecret);
   if (secret === null) {
     return { status: null, problem: "The secret cannot be opened. Make a new one.", durationMs: 0 };
   }

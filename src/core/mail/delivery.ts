@@ -4,6 +4,7 @@ import type { DueMail, MailAdded, MailEnd } from "../../contracts/store/store.ts
 import type { JsonObject } from "../../domain/json.ts";
 import { findNextTry, mailsPerDay, mailTries } from "../../domain/mail.ts";
 import { createDueWorker } from "../../lib/due-worker.ts";
+import { openOrNull } from "../../lib/sealing.ts";
 import type { Services } from "../dependencies.ts";
 import { keepMail, sealedMailName } from "./keep-mail.ts";
 import type { Letter, LetterWriters, Mail } from "./mail.ts";
@@ -89,7 +90,7 @@ export function createMailDelivery(services: MailServices, { server, from, write
 
   async function open({ id, accountId, sealed }: DueMail): Promise<JsonObject | null | "lost"> {
     if (sealed === null) return null;
-    const text = await sealing.open(sealedMailName(accountId, id), sealed).catch(() => null);
+    const text = await openOrNull(sealing, sealedMailName(accountId, id), sealed);
     return text === null ? "lost" : JSON.parse(text);
   }
 

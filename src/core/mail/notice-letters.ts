@@ -6,7 +6,7 @@ import { textOf } from "../../domain/conversation.ts";
 import { type ContactFacts, sealedContactName } from "../../domain/feedback.ts";
 import { type Handoff, isWaitingForTeam } from "../../domain/handoff.ts";
 import { reaches } from "../../domain/member.ts";
-import type { Sealing } from "../../lib/sealing.ts";
+import { openOrNull, type Sealing } from "../../lib/sealing.ts";
 import type { Letter } from "./mail.ts";
 import { type NoticeCause, writeAnswerText, writeNoticeText } from "./texts.ts";
 
@@ -92,10 +92,10 @@ export async function writeAnswer(
   if (companionId === null || conversationId === null) return null;
   const companion = await store.companions.find(accountId, companionId);
   const handoff = (await store.handoffs.findOf(accountId, conversationId))?.handoff ?? null;
-  const contact = await store.feedback.findContact(conversationId);
+  const contact = await store.feedback.findContact(accountId, conversationId);
   if (companion === null || handoff === null || contact === null) return null;
   const unseen = await listUnseen(store, handoff, range);
-  const sealed = await sealing.open(sealedContactName(companionId), contact.sealed).catch(() => null);
+  const sealed = await openOrNull(sealing, sealedContactName(companionId), contact.sealed);
   if (unseen.length === 0 || sealed === null) return null;
   const { email, name }: ContactFacts = JSON.parse(sealed);
   const said = unseen.map(({ author, message }) => ({ name: author?.name ?? companion.name, text: textOf(message) }));

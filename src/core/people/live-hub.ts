@@ -170,7 +170,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     if (announcements.isShared) {
       for (const id of channels.listPart(seconds, seenEachSeconds)) announcements.send(`reached ${id}`);
     }
-    if (seconds % seenEachSeconds === 0) noteWhoIsHere();
+    if (seconds % seenEachSeconds === 0) void noteWhoIsHere();
     const isSweep = announcements.isShared && seconds % sweepEachSeconds === 0;
     if (isSweep || mayHaveMissed) await sweep();
   }
@@ -180,13 +180,12 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     stopTicking = null;
   }
 
-  function noteWhoIsHere(): void {
+  async function noteWhoIsHere(): Promise<void> {
     const members = inbox.listMembers();
-    if (members.length === 0) return;
-    store
-      .recordSeen(members, clock.nowMs())
-      .catch((error) => log.warn("who is present could not be kept", { error }))
-      .finally(() => inbox.sendAll({ type: "presence" }));
+    const seen = members.length === 0 ? null : store.recordSeen(members, clock.nowMs());
+    await seen?.catch((error) => log.warn("who is present could not be kept", { error }));
+    // Whom keys name is present until a time, which no one reports.
+    inbox.sendAll({ type: "presence" });
   }
 
   /** Others' announcements may be lost, so that the store is asked as well. */

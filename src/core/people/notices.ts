@@ -90,7 +90,7 @@ export function createNotices(services: PeopleServices, revisions: Revisions): N
     const { answerMailAtMs, conversationId, accountId } = handoff;
     if (!isDue(answerMailAtMs)) return null;
     const nowMs = clock.nowMs();
-    const contact = await store.feedback.findContact(conversationId);
+    const contact = await store.feedback.findContact(accountId, conversationId);
     const nextMs = contact === null ? null : nextMailMs(contact);
     if (contact === null || nextMs === null) return { fields: { answerMailAtMs: null } };
     if (nextMs > nowMs) return { fields: { answerMailAtMs: nextMs } };

@@ -28,7 +28,7 @@ export interface Asked {
   readonly isAvailable: boolean;
   /** Null while open, and where it never opens again. */
   readonly reopensAtMs: number | null;
-  /** Whether it changed anything: such an ask counts in the address's hour. */
+  /** Whether it changed anything. */
   readonly hasChanged: boolean;
   /** The record's, for `noteTurn`; 0 without a record. */
   readonly change: number;
@@ -71,8 +71,11 @@ export interface SaidByPerson {
 export interface People {
   availabilityOf(companion: Companion): Promise<Availability>;
 
-  /** Throws `conflict` where the visitor may not ask. The model's ask is never refused. */
-  ask(place: VisitorPlace, by: "visitor" | "model", reason: string | null): Promise<Asked>;
+  /**
+   * Throws `conflict` where the visitor may not ask. The model's ask is never refused. `admit`: called once before it changes
+   * anything; what it rejects with refuses the ask.
+   */
+  ask(place: VisitorPlace, by: "visitor" | "model", reason: string | null, admit?: () => Promise<void>): Promise<Asked>;
   /** The visitor goes back to the companion; nothing if it answers already. */
   goBack(place: VisitorPlace): Promise<void>;
   /**

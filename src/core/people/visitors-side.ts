@@ -3,7 +3,7 @@ import { textOf } from "../../domain/conversation.ts";
 import { deadlineOf, isOutside, type Person } from "../../domain/handoff.ts";
 import { decideAsk, decideGoBack, decideOffer } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
-import type { Asked, KeptForPerson, People, VisitorPlace } from "./people.ts";
+import type { KeptForPerson, People, VisitorPlace } from "./people.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
 import { decideFinish, decideReach } from "./taking.ts";
 import { decideKeep } from "./writing.ts";
@@ -26,23 +26,32 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     ...{ place: { key }, companion, actor: { type }, requestId, arrivalMark },
   });
 
-  async function ask(place: VisitorPlace, by: "visitor" | "model", reason: string | null): Promise<Asked> {
+  const ask: People["ask"] = async (place, by, reason, admit) => {
     const { companion } = place;
     const availability = await findAvailability(services, companion);
     const sealedReason = reason === null ? null : await sealing.seal(sealedReasonName(companion.id), reason);
     const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
     const newId = ids.uuid();
     const { isAvailable } = availability;
-    const revised = await revisions.run({ ...revisionOf(place, by), newConversationId: newId }, (on, deciding) =>
-      decideAsk(on, deciding, { isAvailable, sealedReason, sealedVisitor, newId }),
-    );
-    // Erased since the request came: nothing of it is kept.
-    const handoff = revised?.handoff ?? null;
-    return {
-      ...{ state: handoff?.state ?? "companion", untilMs: deadlineOf(handoff) },
-      ...{ ...availability, hasChanged: revised?.hasChanged ?? false, change: handoff?.change ?? 0 },
-    };
-  }
+    for (let isAdmitted = admit === undefined; ; isAdmitted = true) {
+      let isRefused = false;
+      const revised = await revisions.run({ ...revisionOf(place, by), newConversationId: newId }, (on, deciding) => {
+        const change = decideAsk(on, deciding, { isAvailable, sealedReason, sealedVisitor, newId });
+        isRefused = change !== null && !isAdmitted;
+        return isRefused ? null : change;
+      });
+      if (isRefused) {
+        await admit?.();
+        continue;
+      }
+      // Erased since the request came: nothing of it is kept.
+      const handoff = revised?.handoff ?? null;
+      return {
+        ...{ state: handoff?.state ?? "companion", untilMs: deadlineOf(handoff) },
+        ...{ ...availability, hasChanged: revised?.hasChanged ?? false, change: handoff?.change ?? 0 },
+      };
+    }
+  };
 
   async function keepMessage(
     place: VisitorPlace,

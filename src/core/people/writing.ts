@@ -20,11 +20,11 @@ export interface VisitorsMessage extends Written {
   readonly isPlain: boolean;
 }
 
-/** Null: it is the companion's, or kept already. Throws `quota_exceeded`. */
+/** Null: it is the companion's, or kept already. One that was stored, and never answered, is people's now. Throws `quota_exceeded`. */
 export function decideKeep(on: DecidedOn, by: Deciding, sent: VisitorsMessage): HandoffChange | null {
-  const { handoff, newestSeq, knownSeq } = on;
+  const { handoff, newestSeq, knownSeq, unansweredId } = on;
   if (!isOutside(handoff)) return null;
-  if (knownSeq !== null) {
+  if (knownSeq !== null && unansweredId === null) {
     return sent.isPlain && handoff.plainSeq < newestSeq ? { fields: { plainSeq: newestSeq } } : null;
   }
   const day = toUtcDay(by.nowMs);
@@ -34,7 +34,8 @@ export function decideKeep(on: DecidedOn, by: Deciding, sent: VisitorsMessage): 
       retryAfterSeconds: secondsToMidnight(by.nowMs),
     });
   }
-  const ids = { message_id: sent.clientId ?? sent.id, question_id: sent.id };
+  const id = unansweredId ?? sent.id;
+  const ids = { message_id: sent.clientId ?? id, question_id: id };
   const told = { ...on, sealedVisitor: sent.sealedVisitor ?? on.sealedVisitor };
   return {
     fields: {
@@ -44,14 +45,18 @@ export function decideKeep(on: DecidedOn, by: Deciding, sent: VisitorsMessage): 
         untilMs: idleUntil(by),
         ...(handoff.noticeAtMs === null && noticeFields(on, by)),
       }),
-      ...(sent.isPlain && { plainSeq: newestSeq + 1 }),
+      ...(sent.isPlain && { plainSeq: newestSeq + (unansweredId === null ? 1 : 0) }),
     },
-    message: {
-      ...{ message: toMessage(sent, "user", by.nowMs), author: null },
-      ...{ clientId: sent.clientId, sealedVisitor: sent.sealedVisitor },
-    },
+    ...(unansweredId === null
+      ? {
+          message: {
+            ...{ message: toMessage(sent, "user", by.nowMs), author: null },
+            ...{ clientId: sent.clientId, sealedVisitor: sent.sealedVisitor },
+          },
+        }
+      : { leavesKnown: true }),
     audit: null,
-    told: [eventOf(told, by, "message.visitor", ids, { message: sent.id })],
+    told: [eventOf(told, by, "message.visitor", ids, { message: id })],
   };
 }
 

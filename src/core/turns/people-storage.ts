@@ -56,7 +56,7 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
   /** The same right, which also finds out that people have taken the conversation where no announcement came. */
   guard(right: TurnRight): TurnRight {
     return {
-      check: async () => (await Promise.all([right.check(), this.#look()]))[0],
+      check: async (isCalling = false) => (await Promise.all([right.check(), this.#look(isCalling)]))[0],
       refusal: () => right.refusal(),
     };
   }
@@ -126,9 +126,11 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
     return this.#services.store.handoffs.find(this.#place.key);
   }
 
-  async #look(): Promise<void> {
-    // Who only asks for a person meanwhile still reads this reply to its end.
-    if (this.#stopWatching !== null && (await this.#find())?.state === "person") this.#stopTurn();
+  async #look(isCalling: boolean): Promise<void> {
+    if (this.#stopWatching === null) return;
+    const handoff = await this.#find();
+    // Who only asks for a person meanwhile still reads to its end what a provider is saying, but none is asked again.
+    if (handoff?.state === "person" || (isCalling && isOutside(handoff))) this.#stopTurn();
   }
 
   #stopTurn(): void {

@@ -11,7 +11,10 @@ import { Turn, type TurnServices } from "./turn.ts";
 import { nobody, type TurnResult, type TurnStart, type UsedKnowledge } from "./turn-start.ts";
 import { UnkeptTurns } from "./unkept-turns.ts";
 
-type Asked = Pick<TurnStart, "plan" | "keyId" | "message" | "requestId" | "right" | "noteFailure" | "isOutsideDay">;
+type Asked = Pick<
+  TurnStart,
+  "plan" | "keyId" | "message" | "form" | "makeFence" | "requestId" | "right" | "noteFailure" | "isOutsideDay"
+>;
 
 export interface TrialStart extends Asked {
   /** With the settings to try, which may be others than those that it has. */

@@ -40,7 +40,8 @@ export class TurnKnowledge implements UsedKnowledge {
     if (companion.answerMode === "grounded" && !found.isFound && !found.isSmallTalk) {
       this.source = fixedText(sayNothingFound());
     } else if (found.passages.length > 0) {
-      this.message = toPassagesMessage(found.passages, companion, services.ids.secret(fenceCharacters));
+      const fence = start.makeFence?.(found.passages) ?? services.ids.secret(fenceCharacters);
+      this.message = toPassagesMessage(found.passages, companion, fence);
     }
     const { citations: mode, hasSources } = companion;
     const isCited = hasSources && this.source === null;

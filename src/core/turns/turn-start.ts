@@ -1,13 +1,13 @@
 /** A turn's input: its companion and message, the right to run it, and where it is stored. */
 import type { TurnEntry } from "../../contracts/coordination.ts";
-import type { ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
+import type { ReplyForm, ReplyOutcome, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
 import type { CallEnd, CountedTurn, ReachedBudget, SeenPassage } from "../../contracts/store/store.ts";
 import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { HistoryMessage, MessagePart } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { CitedSource } from "../../domain/knowledge.ts";
+import type { CitedSource, NumberedPassage } from "../../domain/knowledge.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { ToolCall } from "../../domain/tool.ts";
@@ -32,6 +32,10 @@ export interface TurnStart {
   readonly decision?: { readonly callId: string; readonly isApproved: boolean };
   /** What the model is asked instead of the conversation and `message`; left out for a turn of a conversation. */
   readonly given?: GivenPrompt;
+  /** As in `ReplyRequest`. */
+  readonly form?: ReplyForm;
+  /** Makes the mark that fences passages, which nothing in them may contain; left out: one of chance. */
+  readonly makeFence?: (passages: readonly NumberedPassage[]) => string;
   requestId: string;
   /** What the limit of running turns counts by; null means no limit. */
   address: string | null;
@@ -98,8 +102,8 @@ export interface TurnText extends Disposable {
 
 /** The right to run a turn: usually an embed token, which can be revoked meanwhile. */
 export interface TurnRight {
-  /** What the companion's account may spend; null if it opens the companion no longer. */
-  check(): Promise<SpendingState | null>;
+  /** What the companion's account may spend; null if it opens the companion no longer. `isCalling`: a provider is to be asked. */
+  check(isCalling?: boolean): Promise<SpendingState | null>;
   /** The error for a request without this right. */
   refusal(): AppError;
 }

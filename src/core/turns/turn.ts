@@ -94,7 +94,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async readRight(): Promise<SpendingState | null> {
-    const spending = await this.#start.right.check();
+    const spending = await this.#start.right.check(true);
     if (!this.#hasRight(spending)) throw this.#stop.reason;
     return this.isStopped ? null : spending;
   }
@@ -146,7 +146,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, given, requestId, storage } = this.#start;
+    const { companion, message, given, form, requestId, storage } = this.#start;
     const { llm } = this.#services.settings;
     const earlier = await storage.begin(historyBytesOf(llm, companion, message));
     if (usesKnowledge(companion)) {
@@ -154,12 +154,13 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
       this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
     }
     const passages = this.#knowledge?.message ?? null;
-    return toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
+    const request = toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
+    return form === undefined ? request : { ...request, form };
   }
 
   /** Rejects if it failed before its first text: that has been counted, and there is nothing to store. */
   async #ask(source: ReplySource, asked: AskedReply): Promise<TurnOutcome> {
-    this.#askedAtMs = performance.now();
+    this.#askedAtMs = this.#services.clock.monotonicMs();
     this.#waitingTimer = setTimeout(() => this.note({ type: "waiting" }), waitMs);
     try {
       const outcome = await source.reply(this.#knowledge?.reply ?? this, this.#stop);
@@ -175,7 +176,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
 
   emit(event: ReplyEvent): Promise<unknown> | undefined {
     if (this.#firstTextMs === null) {
-      this.#firstTextMs = performance.now() - this.#askedAtMs;
+      this.#firstTextMs = this.#services.clock.monotonicMs() - this.#askedAtMs;
       this.#open();
     }
     const last = this.#text.add(event.deltas);

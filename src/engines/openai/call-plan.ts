@@ -82,6 +82,7 @@ export function planCall(
     sendsInclude: tools.length > 0 && !isChat && sends("include"),
     rounds: request.rounds ? toSentRounds(request.rounds, { provider, model: request.model }, wire) : none,
     tellsRounds: !takesTools,
+    form: sends("form") ? (request.form ?? null) : null,
     systemRole: facts.systemRole,
     joinsRoles: facts.joinsRoles,
     extra: narrowExtra(rules.extra, { sends, isEffortPlanned: typeof set === "string" }),

@@ -20,6 +20,7 @@ function buildChatBody(request: ReplyRequest, plan: CallPlan): JsonObject {
   if (plan.effort !== null) body.reasoning_effort = plan.effort;
   if (plan.stop.length > 0) body.stop = [...plan.stop];
   if (plan.sendsStore) body.store = false;
+  if (plan.form !== null) body.response_format = { type: "json_schema", json_schema: { ...plan.form, strict: true } };
   Object.assign(body, plan.extra);
   body[plan.boundName] = plan.maxOutputTokens;
   if (plan.tools.length > 0) body.tools = [...plan.tools.map(toFunction), ...asArray(plan.extra.tools)];

@@ -3,7 +3,16 @@ import { type ReasoningEffort, reasoningEfforts } from "../../domain/reasoning.t
 import type { CallPlan, Wire } from "./wire.ts";
 
 /** What a request can do without. */
-export const optionals = ["temperature", "effort", "stop", "stream_options", "store", "include", "tools"] as const;
+export const optionals = [
+  "temperature",
+  "effort",
+  "stop",
+  "stream_options",
+  "store",
+  "include",
+  "form",
+  "tools",
+] as const;
 export type Optional = (typeof optionals)[number];
 
 /** What one refusal shows; it may name more than one thing. */
@@ -62,7 +71,7 @@ export class KnownModel {
 
   /** Of a request that succeeded. */
   noteTaken(wire: Wire["name"], plan: CallPlan): void {
-    const { temperature, effort, stop, sendsStreamOptions, sendsStore, sendsInclude, tools, extra } = plan;
+    const { temperature, effort, stop, sendsStreamOptions, sendsStore, sendsInclude, form, tools, extra } = plan;
     const taken = this.#taken[wire];
     if (temperature !== null || "temperature" in extra) taken.add("temperature");
     if (effort !== null) taken.add(effort);
@@ -70,6 +79,7 @@ export class KnownModel {
     if (sendsStreamOptions) taken.add("stream_options");
     if (sendsStore) taken.add("store");
     if (sendsInclude) taken.add("include");
+    if (form !== null) taken.add("form");
     if (tools.length > 0) taken.add("tools");
   }
 

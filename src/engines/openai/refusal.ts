@@ -27,6 +27,10 @@ const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   stream_options: { param: /^stream_options\b/, words: /\bstream_options\b|\binclude_obfuscation\b/gi },
   store: { param: /^store$/, words: /['"`]store['"`]|\bbody\.store\b/gi },
   include: { param: /^include\b/, words: /['"`]include['"`]|\bencrypted[ _]content\b/gi },
+  form: {
+    param: /^(response_format|text)\b/,
+    words: /\bresponse[ _]format\b|\bjson[ _]schema\b|\btext\.format\b|\bstructured outputs?\b/gi,
+  },
   tools: {
     param: /^(tools|tool_choice|functions)\b|^messages\b.*tool/,
     words:
@@ -137,6 +141,8 @@ function isSent(optional: Optional, plan: CallPlan): boolean {
       return plan.sendsStore || "store" in plan.extra;
     case "include":
       return plan.sendsInclude;
+    case "form":
+      return plan.form !== null;
     case "tools":
       return plan.tools.length > 0 || (plan.rounds.length > 0 && !plan.tellsRounds);
   }

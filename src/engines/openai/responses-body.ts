@@ -51,6 +51,7 @@ export function buildResponsesBody(request: ReplyRequest, plan: CallPlan, leastO
     ...(plan.sendsStore ? { store: false } : {}),
     ...(plan.effort === null ? {} : { reasoning: { effort: plan.effort satisfies ReasoningEffort } }),
     ...(plan.temperature === null ? {} : { temperature: plan.temperature }),
+    ...(plan.form === null ? {} : { text: { format: { type: "json_schema", ...plan.form, strict: true } } }),
     ...(plan.sendsStreamOptions ? { stream_options: { include_obfuscation: false } } : {}),
   };
   mergeInto(body, translate(plan.extra));

@@ -2,7 +2,7 @@
  * What the two APIs of OpenAI's have of their own: how a request is put, and how an event of the stream is read. What
  * both share (refusals, efforts, bounds, retries, deadlines, hidden thoughts, stop texts) is not a wire's matter.
  */
-import type { ReplyRequest } from "../../contracts/llm/provider.ts";
+import type { ReplyForm, ReplyRequest } from "../../contracts/llm/provider.ts";
 import type { JsonObject } from "../../domain/companion.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
@@ -50,6 +50,8 @@ export interface CallPlan {
   readonly rounds: readonly SentRound[];
   /** Whether the rounds are sent as text, since the model takes no calls. */
   readonly tellsRounds: boolean;
+  /** Which JSON the reply is to be; null: the reply is free. */
+  readonly form: ReplyForm | null;
   /** The operator's, merged over everything but the bound, which it can only lower. */
   readonly extra: JsonObject;
 }

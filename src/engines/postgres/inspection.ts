@@ -1,8 +1,10 @@
 /** Asks a PostgreSQL server for what `doctor` judges, on one connection that it opens and closes. */
+
 import type { DatabaseServerFacts, LiveInstance, StoredFacts } from "../../contracts/store/inspection.ts";
 import { isBeforeFirstRelease, schemaAfter } from "../../contracts/store/schema-number.ts";
 import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
+import { hasSealed, hasSealedWords } from "../store-shared/rows/sealed-checks.ts";
 import { explainConnectFailure, nameServer, readServerFacts } from "./connect-failure.ts";
 import { connect } from "./connection.ts";
 import { ownConnections } from "./coordination/coordination.ts";
@@ -54,7 +56,7 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
     mayCreate,
     connections: { ...connections, besidesPools: ownConnections },
   };
-  const nothing = { instances: [], proof: null, hasSealed: false, hasStopBudgets: false };
+  const nothing = { instances: [], proof: null, hasSealed: false, hasSealedWords: false, hasStopBudgets: false };
   if (state === "other") return { ...facts, ...nothing, schema: "other" };
   if (state.version === 0) return { ...facts, ...nothing, schema: null };
   if (isBeforeFirstRelease(state.version)) return { ...facts, ...nothing, schema: "unreleased" };
@@ -74,12 +76,10 @@ async function readFacts(queries: Queries): Promise<DatabaseServerFacts> {
 async function readStored(queries: Queries): Promise<StoredFacts> {
   const row = await queries.get<StoredFacts>(
     `SELECT (SELECT sealed FROM server_secrets WHERE name = 'proof') AS proof,
-       EXISTS (SELECT FROM accounts WHERE totp_secret IS NOT NULL) OR EXISTS (SELECT FROM visitor_keys)
-         OR EXISTS (SELECT FROM tools) OR EXISTS (SELECT FROM handoffs) OR EXISTS (SELECT FROM conversation_notes)
-         OR EXISTS (SELECT FROM ratings) AS "hasSealed",
+       ${hasSealed} AS "hasSealed", ${hasSealedWords} AS "hasSealedWords",
        EXISTS (SELECT FROM budgets WHERE action = 'stop') AS "hasStopBudgets"`,
   );
-  return row ?? { proof: null, hasSealed: false, hasStopBudgets: false };
+  return row ?? { proof: null, hasSealed: false, hasSealedWords: false, hasStopBudgets: false };
 }
 
 async function measureDistance(queries: Queries): Promise<{ roundTripMs: number; clockOffsetMs: number }> {

@@ -19,7 +19,7 @@ import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-upload
 import { createMailStore, MailBell } from "../store-shared/scripts/mails.ts";
 import { createMemberStore } from "../store-shared/scripts/members.ts";
 import { createHandoffStore } from "../store-shared/scripts/people.ts";
-import { part } from "../store-shared/scripts/script.ts";
+import { part, run } from "../store-shared/scripts/script.ts";
 import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
 import { createSessionStore } from "../store-shared/scripts/sessions.ts";
 import { createSourceWriter } from "../store-shared/scripts/source-writes.ts";
@@ -68,6 +68,8 @@ import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorKeyLookups } from "./visitor-keys.ts";
 import { createVoiceCounting } from "./voice.ts";
+
+const noteEnd = "SELECT note_ends(ARRAY[$1::text], ARRAY[$2::text], ARRAY[$3::text], ARRAY[$4::text], ARRAY[$5::text])";
 
 export interface PostgresStoreOptions {
   url: string;
@@ -208,6 +210,8 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
       wasErased: (...of) => part((transaction: Queries) => wasErased(transaction, ...of)),
       addMessage: (key, id, message, facts) =>
         part((transaction: Queries) => conversations.add(transaction, { key, ...facts }, id, [message])),
+      noteEnd: ({ companionId, sessionId, visitorId }, clientId, endCode) =>
+        run(noteEnd, companionId, sessionId, visitorId ?? "", clientId, endCode),
       ...{ tell, mailBell },
     }),
     idempotency: createIdempotencyStore(scripts),

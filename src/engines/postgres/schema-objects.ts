@@ -3,6 +3,7 @@ import type { SchemaDifferences } from "../../contracts/store/inspection.ts";
 import {
   compareSchema,
   printSchema,
+  readWrittenPrints,
   type SchemaObject,
   type SchemaPrints,
 } from "../store-shared/rows/schema-prints.ts";
@@ -47,5 +48,5 @@ export async function readPrints(queries: Queries): Promise<SchemaPrints> {
 }
 
 export async function findDifferences(queries: Queries): Promise<SchemaDifferences> {
-  return compareSchema(await readPrints(queries), schemaPrints);
+  return compareSchema(await readPrints(queries), readWrittenPrints(schemaPrints));
 }

@@ -1,321 +1,115 @@
 /** What the migrations make, written by `bun scripts/schema-prints.ts`. */
-export const schemaPrints: Readonly<Record<string, string>> = {
-  account_holdings: "a485bc17ac4a",
-  "account_holdings account_holdings_pkey": "95a16d7bb867",
-  accounts: "49a898f86376",
-  "accounts account_made": "995c76d59dc6",
-  "accounts accounts_email_unique": "6d0eb095d4f2",
-  "accounts accounts_id_unique": "6cc276256b3c",
-  "accounts accounts_pkey": "17016353a133",
-  "add_failures()": "5b08011250c6",
-  "add_messages()": "70989e51a0e3",
-  "add_quota()": "a4d2934e1f70",
-  "add_usage()": "ca3d4fa62eba",
-  "add_visitor_days()": "c690700069ea",
-  api_keys: "0a7d8b5b0ca4",
-  "api_keys api_keys_account": "db4b162083f9",
-  "api_keys api_keys_created_by": "597f3ca2e61d",
-  "api_keys api_keys_held": "92d40a70ccb1",
-  "api_keys api_keys_id_unique": "6cc276256b3c",
-  "api_keys api_keys_pkey": "edb72f0e2b14",
-  "api_keys api_keys_replaces": "72ffb59b9fc6",
-  applied_companions: "ea88ec741e5e",
-  "applied_companions applied_changed": "84f28c5bf4ca",
-  "applied_companions applied_companions_pkey": "16ad0e233d6f",
-  "applied_companions applied_companions_set": "18c6ead1e45d",
-  "applied_companions applied_deleted": "ba6743f00e54",
-  "applied_companions applied_made": "a9f4a0c24166",
-  audit: "4837b46438ec",
-  "audit audit_account": "5db74917f35f",
-  "audit audit_id_unique": "6cc276256b3c",
-  "audit audit_pkey": "17016353a133",
-  budget_periods: "c7c6bd256f85",
-  "budget_periods budget_periods_budget_id_start_day_pk": "b1ec8589220b",
-  budgets: "5d9364130f56",
-  "budgets budgets_fact": "c149c6de674e",
-  "budgets budgets_pkey": "6cc276256b3c",
-  certificate_texts: "f3c58132858c",
-  "certificate_texts certificate_texts_pkey": "7f31f910f13c",
-  companion_drafts: "1865dadf68c1",
-  "companion_drafts companion_drafts_pkey": "16ad0e233d6f",
-  "companion_drafts drafts_changed": "84f28c5bf4ca",
-  "companion_drafts drafts_deleted": "ba6743f00e54",
-  "companion_drafts drafts_made": "a9f4a0c24166",
-  companion_metadata: "c46a331dd1b5",
-  "companion_metadata companion_metadata_account_number_path_value_block_pk": "9fd0c15e3460",
-  companion_texts: "48f0df87a664",
-  "companion_texts companion_texts_account_id_hash_pk": "3cdd98d43330",
-  "companion_texts texts_changed": "84f28c5bf4ca",
-  "companion_texts texts_deleted": "ba6743f00e54",
-  "companion_texts texts_made": "a9f4a0c24166",
-  companion_versions: "65ca0ebe3ebc",
-  "companion_versions companion_versions_account": "bf93e1a62c6e",
-  "companion_versions companion_versions_companion_id_number_pk": "853b3940f3cc",
-  "companion_versions companion_versions_greeting": "cf17d1fde284",
-  "companion_versions companion_versions_metadata": "a6ad10115566",
-  "companion_versions companion_versions_sources": "f02ff23ba8ae",
-  "companion_versions companion_versions_system_prompt": "33108d3d1e5e",
-  "companion_versions companion_versions_tools": "d2aac3731c3a",
-  "companion_versions versions_changed": "84f28c5bf4ca",
-  "companion_versions versions_deleted": "ba6743f00e54",
-  "companion_versions versions_made": "a9f4a0c24166",
-  companiond: "103f14a76ecc",
-  "companiond companiond_pkey": "42917a27a18d",
-  companions: "d6a495650d15",
-  "companions companions_account": "9790eb48be7f",
-  "companions companions_changed": "84f28c5bf4ca",
-  "companions companions_deleted": "15ba0d6fb371",
-  "companions companions_enabled": "1cea7946fcd4",
-  "companions companions_id_unique": "6cc276256b3c",
-  "companions companions_made": "679bd6e308fc",
-  "companions companions_pkey": "17016353a133",
-  "companions companions_retention": "ab7fe5ce09e3",
-  "companions companions_slug": "8bafb0a2a486",
-  "companions companions_updated": "58207efee9ec",
-  "companions companions_voice_agent": "ca085406d04b",
-  contacts: "19fe7909ddac",
-  "contacts contacts_account": "70fec38c95f7",
-  "contacts contacts_companion": "4325153d4cbd",
-  "contacts contacts_pkey": "0f51ceae46e7",
-  conversation_notes: "77afa6581f8e",
-  "conversation_notes conversation_notes_conversation": "e412f1c03ae1",
-  "conversation_notes conversation_notes_pkey": "6cc276256b3c",
-  conversations: "cfbe0e3ed95b",
-  "conversations conversations_account": "9ced2bff4601",
-  "conversations conversations_companion": "e72d7c6b1339",
-  "conversations conversations_id_unique": "6cc276256b3c",
-  "conversations conversations_key": "a36b7448a9c0",
-  "conversations conversations_period": "422d141f2ab9",
-  "conversations conversations_pkey": "17016353a133",
-  "conversations conversations_visitor": "555cda707232",
-  "count_added_bytes()": "438b2dfec40a",
-  "count_answers()": "38c3c9f5297b",
-  "count_changed_companions()": "c4dba4563669",
-  "count_deleted_companions()": "027aab36412c",
-  "count_labels()": "e40e41da5c5f",
-  "count_new_account()": "f70307cf7706",
-  "count_new_companions()": "c846dacf9407",
-  "count_removed_bytes()": "4561db86cc8e",
-  "count_sources()": "9ad5a3240172",
-  "count_tools()": "3d9926edfbbc",
-  embed_tokens: "96b6895a8e52",
-  "embed_tokens embed_tokens_companion": "8c71b0270c3f",
-  "embed_tokens embed_tokens_id_unique": "6cc276256b3c",
-  "embed_tokens embed_tokens_pkey": "167098385fbd",
-  "end_tickets()": "02913d29bb4c",
-  "enter_turn()": "81562982496d",
-  erasures: "fe4ff5ce44c6",
-  "erasures erasures_pkey": "17016353a133",
-  "erasures erasures_visitor": "7f644adef980",
-  failed_replies: "6bf240cc2e15",
-  "failed_replies failed_replies_account_id_day_companion_id_kind_pk": "8aeca8240469",
-  "find_stored()": "b515a5e8a0ec",
-  handoff_changes: "d9b87db37c22",
-  "handoff_changes handoff_changes_pkey": "95a16d7bb867",
-  handoff_events: "021bd13b1514",
-  "handoff_events handoff_events_account": "3901b975d185",
-  "handoff_events handoff_events_conversation": "673595285a26",
-  "handoff_events handoff_events_id_unique": "6cc276256b3c",
-  "handoff_events handoff_events_pkey": "17016353a133",
-  handoff_spans: "4d4fbd108ab0",
-  "handoff_spans handoff_spans_account": "369bdfde5949",
-  "handoff_spans handoff_spans_conversation": "e412f1c03ae1",
-  "handoff_spans handoff_spans_pkey": "17016353a133",
-  handoffs: "7e659c0bd4b7",
-  "handoffs handoffs_account": "a2a5b70e1be8",
-  "handoffs handoffs_change": "6bab95f87643",
-  "handoffs handoffs_held": "be26a04779c0",
-  "handoffs handoffs_mail": "df33234a1b64",
-  "handoffs handoffs_owed": "a9b9cf9a87bc",
-  "handoffs handoffs_person": "fb34aaf44b8f",
-  "handoffs handoffs_pkey": "0f51ceae46e7",
-  "handoffs handoffs_resolved": "e9d52dd58874",
-  "handoffs handoffs_state": "c247dfb5cbaf",
-  "handoffs handoffs_status": "bb90f0de9c57",
-  "handoffs handoffs_until": "245f073c1195",
-  idempotency: "bf9da76be737",
-  "idempotency answers_kept": "9635e4552176",
-  "idempotency idempotency_account_id_method_path_key_pk": "86e8f0a4a5a6",
-  "idempotency idempotency_created": "4c3dbc2b3c37",
-  instances: "a4063815fa6f",
-  "instances instances_id_unique": "6cc276256b3c",
-  "instances instances_pkey": "17016353a133",
-  knowledge_documents: "cf129d38875a",
-  "knowledge_documents knowledge_documents_edition_place_pk": "c6223f44110c",
-  knowledge_editions: "acb33be65e99",
-  "knowledge_editions knowledge_editions_embedded": "5dcf8d58f1de",
-  "knowledge_editions knowledge_editions_pkey": "17016353a133",
-  "knowledge_editions knowledge_editions_source": "045211c8a349",
-  knowledge_parts: "6a80adf266c4",
-  "knowledge_parts knowledge_parts_edition_first_ordinal_pk": "346b4424e207",
-  knowledge_postings: "ed360a618afc",
-  "knowledge_postings knowledge_postings_edition_term_block_pk": "cb8d0cadfc77",
-  knowledge_sources: "7ae9d2f858a7",
-  "knowledge_sources knowledge_sources_companion": "003bc3518438",
-  "knowledge_sources knowledge_sources_due": "994675281d43",
-  "knowledge_sources knowledge_sources_id_unique": "6cc276256b3c",
-  "knowledge_sources knowledge_sources_pkey": "17016353a133",
-  "knowledge_sources knowledge_sources_slug": "2cb361f221af",
-  "knowledge_sources knowledge_sources_turns": "db257166445e",
-  "knowledge_sources knowledge_sources_upload": "81d9e18239d4",
-  "knowledge_sources sources_counted": "e2dd938d6c2a",
-  knowledge_turns: "43fea7d0056a",
-  "knowledge_turns knowledge_turns_conversation": "4f06d9bd23e0",
-  "knowledge_turns knowledge_turns_oldest": "cad3045cf392",
-  "knowledge_turns knowledge_turns_pkey": "17016353a133",
-  "knowledge_turns knowledge_turns_unanswered": "3e3100a0c1f8",
-  knowledge_uploads: "afa4eb5652cf",
-  "knowledge_uploads knowledge_uploads_upload_id_piece_pk": "17633b25714e",
-  knowledge_vectors: "1d2960fe04c4",
-  "knowledge_vectors knowledge_vectors_edition_first_ordinal_pk": "346b4424e207",
-  "label_usage()": "963197edf1aa",
-  "live_instances()": "b737bb3edffd",
-  mail_days: "46909348a107",
-  "mail_days mail_days_pkey": "95a16d7bb867",
-  mails: "e828013b77c2",
-  "mails mails_account": "69ec173d70af",
-  "mails mails_companion": "be26a04779c0",
-  "mails mails_conversation": "27f3d4c833a8",
-  "mails mails_due": "994675281d43",
-  "mails mails_id_unique": "6cc276256b3c",
-  "mails mails_pkey": "17016353a133",
-  "match_budgets()": "e9e06b1d8ef6",
-  members: "1d5147b4984e",
-  "members members_account": "96195a331311",
-  "members members_joined": "5e03bc631ad9",
-  "members members_pkey": "6cc276256b3c",
-  message_authors: "87fb830c51f2",
-  "message_authors message_authors_client": "e4abd975c0c3",
-  "message_authors message_authors_conversation_number_seq_pk": "485fc8f614b1",
-  messages: "870b467fddb0",
-  "messages messages_client": "2537544f6527",
-  "messages messages_conversation": "23b5adbaab76",
-  "messages messages_pkey": "17016353a133",
-  "note_ends()": "b8191daaa08c",
-  one_time_links: "cade3fcda15f",
-  "one_time_links one_time_links_pkey": "edb72f0e2b14",
-  open_turns: "f6d88fb29a3a",
-  "open_turns open_turns_companion": "834c2774cf46",
-  "open_turns open_turns_id_unique": "6cc276256b3c",
-  "open_turns open_turns_instance": "e866a5ba89f3",
-  "open_turns open_turns_pkey": "17016353a133",
-  "open_turns open_turns_queue": "0e9615ed391d",
-  presence: "a4e9e68f3ed2",
-  "presence presence_account": "78d85d274bd5",
-  "presence presence_pkey": "3859b8eeb175",
-  quota_daily: "7939742f2675",
-  "quota_daily quota_daily_companion_id_day_pk": "5af2c4aceddc",
-  ratings: "c465b9fbc65a",
-  "ratings ratings_account": "4d2c1c6cb1cc",
-  "ratings ratings_conversation_number_client_id_pk": "e4abd975c0c3",
-  "ratings ratings_rating": "8db5d47aa87b",
-  "reach_budgets()": "c3777df207d3",
-  "read_history()": "aa9a7e206d0d",
-  read_marks: "61468007e1b0",
-  "read_marks read_marks_conversation_number_person_id_pk": "ff5db8230e21",
-  "read_people_history()": "83ab8a50df46",
-  "read_texts()": "a6e2451c159b",
-  "reap_instances()": "9dca5764bd80",
-  recovery_codes: "045d8ed3a006",
-  "recovery_codes recovery_codes_account_id_hash_pk": "3cdd98d43330",
-  "release_spending()": "e0e469ef76a2",
-  removals: "1364877ad58d",
-  "removals removals_pkey": "17016353a133",
-  "reserve_spending()": "e24ba91fcd1b",
-  server_secrets: "f3c58132858c",
-  "server_secrets server_secrets_pkey": "7f31f910f13c",
-  sessions: "284558740921",
-  "sessions sessions_account": "78d85d274bd5",
-  "sessions sessions_hash_unique": "edb72f0e2b14",
-  "sessions sessions_pkey": "6cc276256b3c",
-  "settle_at_worst()": "5addbccca022",
-  "settle_spending()": "803e8fbdcc3a",
-  "settle_turns()": "394c8df1f33f",
-  settled_batches: "af9428f7403f",
-  "settled_batches settled_batches_pkey": "6cc276256b3c",
-  "share_companions()": "029662d5ca6c",
-  "share_spending()": "35d4dc25928c",
-  "share_visitors()": "fbb2fb0a5929",
-  spending_reservations: "80f18143e78c",
-  "spending_reservations spending_reservations_due": "4f125543cc23",
-  "spending_reservations spending_reservations_instance": "e866a5ba89f3",
-  "spending_reservations spending_reservations_pkey": "6cc276256b3c",
-  spending_stops: "8220b1593153",
-  "spending_stops spending_stops_pkey": "95a16d7bb867",
-  spent_challenges: "0ba95ff1ac44",
-  "spent_challenges spent_challenges_expiry": "6ae7322ef4d7",
-  "spent_challenges spent_challenges_pkey": "b3f1c95d5ff6",
-  "start_of_period()": "ac20c5390808",
-  "take_turn()": "ca396f793148",
-  "tell_events()": "1635692dd806",
-  "tell_turns()": "57b9148869f7",
-  tool_call_texts: "bf63fe365e45",
-  "tool_call_texts tool_call_texts_call": "53143819f1d6",
-  "tool_call_texts tool_call_texts_pkey": "17016353a133",
-  tool_calls: "f8ff83217c1c",
-  "tool_calls tool_calls_conversation": "f460fdcdce72",
-  "tool_calls tool_calls_id_unique": "6cc276256b3c",
-  "tool_calls tool_calls_open": "c1ad6cfa688e",
-  "tool_calls tool_calls_open_key": "9b24db1558f4",
-  "tool_calls tool_calls_pkey": "17016353a133",
-  "tool_calls tool_calls_reply": "f7ebd8e8c471",
-  "tool_calls tool_calls_tool": "8cf1d93cb0bd",
-  "tool_calls tool_calls_waiting": "ed502931a6f1",
-  tools: "48553981172e",
-  "tools tools_account": "78d85d274bd5",
-  "tools tools_counted": "4db575969d67",
-  "tools tools_name": "73d7e0251615",
-  "tools tools_pkey": "6cc276256b3c",
-  usage_account_daily: "15a196a33edc",
-  "usage_account_daily usage_account_daily_place": "223e4653e90a",
-  usage_daily: "45c085f61e34",
-  "usage_daily usage_daily_day": "a156221f67ee",
-  "usage_daily usage_daily_place": "cfd81604b9f7",
-  usage_label_metadata: "c46a331dd1b5",
-  "usage_label_metadata usage_label_metadata_account_number_path_value_block_pk": "9fd0c15e3460",
-  usage_labels: "75c155a6078f",
-  "usage_labels labels_deleted": "b2f241930120",
-  "usage_labels labels_made": "9b3d22977ccd",
-  "usage_labels usage_labels_account": "cf57611da753",
-  "usage_labels usage_labels_companion": "003bc3518438",
-  "usage_labels usage_labels_pkey": "17016353a133",
-  usage_monthly: "c2ad47c3a9c3",
-  "usage_monthly usage_monthly_place": "23c4c617052a",
-  "used_of_day()": "cf9c3167604e",
-  "used_of_visitor()": "135106dd8540",
-  visitor_daily: "77ab63f2a3a2",
-  "visitor_daily visitor_daily_companion_id_day_visitor_id_pk": "a6e825e67e91",
-  visitor_keys: "268e7cfb0d2e",
-  "visitor_keys visitor_keys_account": "96195a331311",
-  "visitor_keys visitor_keys_fact": "89c96f757dc6",
-  "visitor_keys visitor_keys_filter": "4d7f422f9be9",
-  "visitor_keys visitor_keys_pkey": "6cc276256b3c",
-  voice_agent_grants: "fa072dd8e8d1",
-  "voice_agent_grants voice_agent_grants_account_id_agent_id_pk": "0f5c7eba51f5",
-  voice_agent_locks: "5e9eef85b56f",
-  "voice_agent_locks voice_agent_locks_pkey": "16ad0e233d6f",
-  voice_agents: "f34b0fb3e90d",
-  "voice_agents voice_agents_agent": "9a0d6afbc004",
-  "voice_agents voice_agents_pkey": "16ad0e233d6f",
-  voice_outbox: "618eb9c60060",
-  "voice_outbox voice_outbox_agent": "9a0d6afbc004",
-  "voice_outbox voice_outbox_due": "4f125543cc23",
-  "voice_outbox voice_outbox_provider_agent_id_pk": "695fb4b20431",
-  voice_sessions: "a11dc0e838ab",
-  "voice_sessions voice_sessions_created": "4c3dbc2b3c37",
-  "voice_sessions voice_sessions_pkey": "616e06947b16",
-  "voice_sessions voice_sessions_visitor": "7f644adef980",
-  webhook_deliveries: "24078f138fb4",
-  "webhook_deliveries webhook_deliveries_conversation": "27f3d4c833a8",
-  "webhook_deliveries webhook_deliveries_due": "994675281d43",
-  "webhook_deliveries webhook_deliveries_id": "21e39eefa2c5",
-  "webhook_deliveries webhook_deliveries_pkey": "17016353a133",
-  "webhook_deliveries webhook_deliveries_visitor": "d11b4f95b140",
-  "webhook_deliveries webhook_deliveries_waiting": "0fdd2a545198",
-  "webhook_deliveries webhook_deliveries_webhook": "6a23d6dfca0e",
-  webhooks: "9f73ca6b03e3",
-  "webhooks webhooks_account": "96195a331311",
-  "webhooks webhooks_enabled": "f48eac880556",
-  "webhooks webhooks_pkey": "6cc276256b3c",
-  "with_kin()": "0f0240f7a304",
-};
+export const schemaPrints = `
+account_holdings a485bc17ac4a account_holdings_pkey 95a16d7bb867
+accounts 49a898f86376 account_made 995c76d59dc6 accounts_email_unique 6d0eb095d4f2 accounts_id_unique 6cc276256b3c accounts_pkey 17016353a133
+add_failures() 5b08011250c6
+add_messages() 70989e51a0e3
+add_quota() a4d2934e1f70
+add_usage() ca3d4fa62eba
+add_visitor_days() c690700069ea
+api_keys 0a7d8b5b0ca4 api_keys_account db4b162083f9 api_keys_created_by 597f3ca2e61d api_keys_held 92d40a70ccb1 api_keys_id_unique 6cc276256b3c api_keys_pkey edb72f0e2b14 api_keys_replaces 72ffb59b9fc6
+applied_companions ea88ec741e5e applied_changed 84f28c5bf4ca applied_companions_pkey 16ad0e233d6f applied_companions_set 18c6ead1e45d applied_deleted ba6743f00e54 applied_made a9f4a0c24166
+audit 4837b46438ec audit_account 5db74917f35f audit_id_unique 6cc276256b3c audit_pkey 17016353a133
+budget_periods c7c6bd256f85 budget_periods_budget_id_start_day_pk b1ec8589220b
+budgets 5d9364130f56 budgets_fact c149c6de674e budgets_pkey 6cc276256b3c
+certificate_texts f3c58132858c certificate_texts_pkey 7f31f910f13c
+companion_drafts 1865dadf68c1 companion_drafts_pkey 16ad0e233d6f drafts_changed 84f28c5bf4ca drafts_deleted ba6743f00e54 drafts_made a9f4a0c24166
+companion_metadata c46a331dd1b5 companion_metadata_account_number_path_value_block_pk 9fd0c15e3460
+companion_texts 48f0df87a664 companion_texts_account_id_hash_pk 3cdd98d43330 texts_changed 84f28c5bf4ca texts_deleted ba6743f00e54 texts_made a9f4a0c24166
+companion_versions 65ca0ebe3ebc companion_versions_account bf93e1a62c6e companion_versions_companion_id_number_pk 853b3940f3cc companion_versions_greeting cf17d1fde284 companion_versions_metadata a6ad10115566 companion_versions_sources f02ff23ba8ae companion_versions_system_prompt 33108d3d1e5e companion_versions_tools d2aac3731c3a versions_changed 84f28c5bf4ca versions_deleted ba6743f00e54 versions_made a9f4a0c24166
+companiond 103f14a76ecc companiond_pkey 42917a27a18d
+companions d6a495650d15 companions_account 9790eb48be7f companions_changed 84f28c5bf4ca companions_deleted 15ba0d6fb371 companions_enabled 1cea7946fcd4 companions_id_unique 6cc276256b3c companions_made 679bd6e308fc companions_people df6c1f7c0701 companions_pkey 17016353a133 companions_retention ab7fe5ce09e3 companions_slug 8bafb0a2a486 companions_updated 58207efee9ec companions_voice_agent ca085406d04b
+contacts 19fe7909ddac contacts_account 70fec38c95f7 contacts_companion 4325153d4cbd contacts_pkey 0f51ceae46e7
+conversation_notes 77afa6581f8e conversation_notes_conversation e412f1c03ae1 conversation_notes_pkey 6cc276256b3c
+conversations cfbe0e3ed95b conversations_account 9ced2bff4601 conversations_companion e72d7c6b1339 conversations_id_unique 6cc276256b3c conversations_key a36b7448a9c0 conversations_period 422d141f2ab9 conversations_pkey 17016353a133 conversations_visitor 555cda707232
+count_added_bytes() 438b2dfec40a
+count_answers() 38c3c9f5297b
+count_changed_companions() c4dba4563669
+count_deleted_companions() 027aab36412c
+count_labels() e40e41da5c5f
+count_new_account() f70307cf7706
+count_new_companions() c846dacf9407
+count_removed_bytes() 4561db86cc8e
+count_sources() 9ad5a3240172
+count_tools() 3d9926edfbbc
+embed_tokens 96b6895a8e52 embed_tokens_companion 8c71b0270c3f embed_tokens_id_unique 6cc276256b3c embed_tokens_pkey 167098385fbd
+end_tickets() 02913d29bb4c
+enter_turn() 81562982496d
+erasures fe4ff5ce44c6 erasures_pkey 17016353a133 erasures_visitor 7f644adef980
+failed_replies 6bf240cc2e15 failed_replies_account_id_day_companion_id_kind_pk 8aeca8240469
+find_stored() b515a5e8a0ec
+handoff_changes d9b87db37c22 handoff_changes_pkey 95a16d7bb867
+handoff_events 021bd13b1514 handoff_events_account 3901b975d185 handoff_events_conversation 673595285a26 handoff_events_id_unique 6cc276256b3c handoff_events_pkey 17016353a133
+handoff_spans 4d4fbd108ab0 handoff_spans_account 369bdfde5949 handoff_spans_conversation e412f1c03ae1 handoff_spans_pkey 17016353a133
+handoffs 7e659c0bd4b7 handoffs_account a2a5b70e1be8 handoffs_change 6bab95f87643 handoffs_held be26a04779c0 handoffs_mail df33234a1b64 handoffs_owed a9b9cf9a87bc handoffs_person fb34aaf44b8f handoffs_pkey 0f51ceae46e7 handoffs_resolved e9d52dd58874 handoffs_state c247dfb5cbaf handoffs_status bb90f0de9c57 handoffs_until 245f073c1195
+idempotency bf9da76be737 answers_kept 9635e4552176 idempotency_account_id_method_path_key_pk 86e8f0a4a5a6 idempotency_created 4c3dbc2b3c37
+instances a4063815fa6f instances_id_unique 6cc276256b3c instances_pkey 17016353a133
+knowledge_documents cf129d38875a knowledge_documents_edition_place_pk c6223f44110c
+knowledge_editions acb33be65e99 knowledge_editions_embedded 5dcf8d58f1de knowledge_editions_pkey 17016353a133 knowledge_editions_source 045211c8a349
+knowledge_parts 6a80adf266c4 knowledge_parts_edition_first_ordinal_pk 346b4424e207
+knowledge_postings ed360a618afc knowledge_postings_edition_term_block_pk cb8d0cadfc77
+knowledge_sources 7ae9d2f858a7 knowledge_sources_companion 003bc3518438 knowledge_sources_due 994675281d43 knowledge_sources_id_unique 6cc276256b3c knowledge_sources_pkey 17016353a133 knowledge_sources_slug 2cb361f221af knowledge_sources_turns db257166445e knowledge_sources_upload 81d9e18239d4 sources_counted e2dd938d6c2a
+knowledge_turns 43fea7d0056a knowledge_turns_conversation 4f06d9bd23e0 knowledge_turns_oldest cad3045cf392 knowledge_turns_pkey 17016353a133 knowledge_turns_unanswered 3e3100a0c1f8
+knowledge_uploads afa4eb5652cf knowledge_uploads_upload_id_piece_pk 17633b25714e
+knowledge_vectors 1d2960fe04c4 knowledge_vectors_edition_first_ordinal_pk 346b4424e207
+label_usage() 963197edf1aa
+live_instances() b737bb3edffd
+mail_days 46909348a107 mail_days_pkey 95a16d7bb867
+mails e828013b77c2 mails_account 69ec173d70af mails_companion be26a04779c0 mails_conversation 27f3d4c833a8 mails_due 994675281d43 mails_id_unique 6cc276256b3c mails_pkey 17016353a133
+match_budgets() e9e06b1d8ef6
+members 1d5147b4984e members_account 96195a331311 members_joined 5e03bc631ad9 members_pkey 6cc276256b3c
+message_authors 87fb830c51f2 message_authors_client e4abd975c0c3 message_authors_conversation_number_seq_pk 485fc8f614b1
+messages 870b467fddb0 messages_client 2537544f6527 messages_conversation 23b5adbaab76 messages_pkey 17016353a133
+note_ends() b8191daaa08c
+one_time_links cade3fcda15f one_time_links_pkey edb72f0e2b14
+open_turns f6d88fb29a3a open_turns_companion 834c2774cf46 open_turns_id_unique 6cc276256b3c open_turns_instance e866a5ba89f3 open_turns_pkey 17016353a133 open_turns_queue 0e9615ed391d
+presence a4e9e68f3ed2 presence_account 78d85d274bd5 presence_pkey 3859b8eeb175
+quota_daily 7939742f2675 quota_daily_companion_id_day_pk 5af2c4aceddc
+ratings c465b9fbc65a ratings_account 4d2c1c6cb1cc ratings_conversation_number_client_id_pk e4abd975c0c3 ratings_rating 8db5d47aa87b
+reach_budgets() c3777df207d3
+read_history() aa9a7e206d0d
+read_marks 61468007e1b0 read_marks_conversation_number_person_id_pk ff5db8230e21
+read_people_history() 83ab8a50df46
+read_texts() a6e2451c159b
+reap_instances() 9dca5764bd80
+recovery_codes 045d8ed3a006 recovery_codes_account_id_hash_pk 3cdd98d43330
+release_spending() e0e469ef76a2
+removals 1364877ad58d removals_pkey 17016353a133
+reserve_spending() e24ba91fcd1b
+server_secrets f3c58132858c server_secrets_pkey 7f31f910f13c
+sessions 284558740921 sessions_account 78d85d274bd5 sessions_hash_unique edb72f0e2b14 sessions_pkey 6cc276256b3c
+settle_at_worst() 5addbccca022
+settle_spending() 803e8fbdcc3a
+settle_turns() 394c8df1f33f
+settled_batches af9428f7403f settled_batches_pkey 6cc276256b3c
+share_companions() 029662d5ca6c
+share_spending() 35d4dc25928c
+share_visitors() fbb2fb0a5929
+spending_reservations 80f18143e78c spending_reservations_due 4f125543cc23 spending_reservations_instance e866a5ba89f3 spending_reservations_pkey 6cc276256b3c
+spending_stops 8220b1593153 spending_stops_pkey 95a16d7bb867
+spent_challenges 0ba95ff1ac44 spent_challenges_expiry 6ae7322ef4d7 spent_challenges_pkey b3f1c95d5ff6
+start_of_period() ac20c5390808
+take_turn() ca396f793148
+tell_events() 1635692dd806
+tell_turns() 57b9148869f7
+tool_call_texts bf63fe365e45 tool_call_texts_call 53143819f1d6 tool_call_texts_pkey 17016353a133
+tool_calls f8ff83217c1c tool_calls_conversation f460fdcdce72 tool_calls_id_unique 6cc276256b3c tool_calls_open c1ad6cfa688e tool_calls_open_key 9b24db1558f4 tool_calls_pkey 17016353a133 tool_calls_reply f7ebd8e8c471 tool_calls_tool 8cf1d93cb0bd tool_calls_waiting ed502931a6f1
+tools 48553981172e tools_account 78d85d274bd5 tools_counted 4db575969d67 tools_name 73d7e0251615 tools_pkey 6cc276256b3c
+usage_account_daily 15a196a33edc usage_account_daily_place 223e4653e90a
+usage_daily 45c085f61e34 usage_daily_day a156221f67ee usage_daily_place cfd81604b9f7
+usage_label_metadata c46a331dd1b5 usage_label_metadata_account_number_path_value_block_pk 9fd0c15e3460
+usage_labels 75c155a6078f labels_deleted b2f241930120 labels_made 9b3d22977ccd usage_labels_account cf57611da753 usage_labels_companion 003bc3518438 usage_labels_pkey 17016353a133
+usage_monthly c2ad47c3a9c3 usage_monthly_place 23c4c617052a
+used_of_day() cf9c3167604e
+used_of_visitor() 135106dd8540
+visitor_daily 77ab63f2a3a2 visitor_daily_companion_id_day_visitor_id_pk a6e825e67e91
+visitor_keys 268e7cfb0d2e visitor_keys_account 96195a331311 visitor_keys_fact 89c96f757dc6 visitor_keys_filter 4d7f422f9be9 visitor_keys_pkey 6cc276256b3c
+voice_agent_grants fa072dd8e8d1 voice_agent_grants_account_id_agent_id_pk 0f5c7eba51f5
+voice_agent_locks 5e9eef85b56f voice_agent_locks_pkey 16ad0e233d6f
+voice_agents f34b0fb3e90d voice_agents_agent 9a0d6afbc004 voice_agents_pkey 16ad0e233d6f
+voice_outbox 618eb9c60060 voice_outbox_agent 9a0d6afbc004 voice_outbox_due 4f125543cc23 voice_outbox_provider_agent_id_pk 695fb4b20431
+voice_sessions a11dc0e838ab voice_sessions_created 4c3dbc2b3c37 voice_sessions_pkey 616e06947b16 voice_sessions_visitor 7f644adef980
+webhook_deliveries 24078f138fb4 webhook_deliveries_conversation 27f3d4c833a8 webhook_deliveries_due 994675281d43 webhook_deliveries_id 21e39eefa2c5 webhook_deliveries_pkey 17016353a133 webhook_deliveries_visitor d11b4f95b140 webhook_deliveries_waiting 0fdd2a545198 webhook_deliveries_webhook 6a23d6dfca0e
+webhooks 9f73ca6b03e3 webhooks_account 96195a331311 webhooks_enabled f48eac880556 webhooks_pkey 6cc276256b3c
+with_kin() 0f0240f7a304
+`;

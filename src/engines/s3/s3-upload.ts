@@ -1,4 +1,5 @@
 /** Sends content to S3 at the pace at which it is accepted: as one object if it is small, otherwise in parts. */
+import { escapeXml } from "../../lib/xml-text.ts";
 import { isRefusedWith, noS3 } from "./s3-failures.ts";
 import type { AskS3, S3Request } from "./s3-requests.ts";
 import { findText } from "./xml-reader.ts";
@@ -111,8 +112,4 @@ async function complete(send: Send, uploadId: string, tags: readonly string[]): 
 /** Storages that hold objects back from deletion ask for it. */
 function sumOf(bytes: Uint8Array): { "content-md5": string } {
   return { "content-md5": new Bun.CryptoHasher("md5").update(bytes).digest("base64") };
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

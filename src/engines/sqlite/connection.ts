@@ -1,7 +1,7 @@
 /** Opens the database file: its path, its permissions, and the settings that every connection needs. */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { StoreDatabase } from "./database.ts";
+import { inMemory, StoreDatabase } from "./database.ts";
 import { explainOpenFailure } from "./open-failure.ts";
 import { retryWhileBusy } from "./retry.ts";
 
@@ -42,6 +42,12 @@ const pragmas = [
   "PRAGMA journal_size_limit = 67108864",
   "PRAGMA journal_mode = WAL",
 ];
+
+export function openMemoryConnection(): StoreDatabase {
+  const database = new StoreDatabase(inMemory, { readwrite: true, create: true, strict: true });
+  for (const pragma of pragmas) database.run(pragma);
+  return database;
+}
 
 export async function openConnection(dataDir: string): Promise<StoreDatabase> {
   let database: StoreDatabase;

@@ -16,6 +16,9 @@ interface Finalizable {
   finalize(): void;
 }
 
+/** The name of a database that is in no file, and gone once its connection is closed. */
+export const inMemory = ":memory:";
+
 const executing: ReadonlySet<string | symbol> = new Set(["run", "get", "all", "values", "iterate"]);
 
 function observeStatement<S extends object>(statement: S, sql: string, observer: StoreObserver): S {
@@ -35,7 +38,8 @@ export class StoreDatabase extends Database {
   #observer: StoreObserver | null = null;
   #statements: WeakRef<Finalizable>[] = [];
   #sweepAt = 512;
-  readonly #fileNumber = statSync(this.filename).ino;
+  /** Null without a file. */
+  readonly #fileNumber = this.filename === inMemory ? null : statSync(this.filename).ino;
 
   /** Observes statements compiled from now on. */
   watch(observer: StoreObserver): void {
@@ -60,6 +64,7 @@ export class StoreDatabase extends Database {
 
   /** Throws if the file was moved or deleted: SQLite would keep writing to a file that cannot be found. */
   requireFile(): void {
+    if (this.#fileNumber === null) return;
     const found = statSync(this.filename, { throwIfNoEntry: false });
     if (found?.ino !== this.#fileNumber) throw unavailable(new Error(`${this.filename} was moved or deleted`));
   }

@@ -1,6 +1,7 @@
 /** Exchanges that a client has named: stored once however often they run, and found again by that name. */
 import type { SettledTurn, StoredExchange } from "../../contracts/store/turns.ts";
 import { type ConversationKey, freeRepeats } from "../../domain/conversation.ts";
+import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { type ExchangeRow, toExchange } from "../store-shared/rows/conversation.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -44,6 +45,12 @@ export function createExchanges(engine: SqliteEngine, conversations: Conversatio
       else if (question.endCode !== endCode || (question.repeats ?? 0) < freeRepeats) {
         eraser.noteRepeat(question.number, endCode);
       }
+    },
+
+    /** Call it inside a write: why a question that is stored without a reply has none. */
+    noteEnd(key: ConversationKey, messageId: string, endCode: StreamErrorCode): void {
+      const question = selectRows(key, messageId).at(-1);
+      if (question?.role === "user") eraser.noteRepeat(question.number, endCode);
     },
   };
 }

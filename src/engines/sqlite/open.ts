@@ -34,7 +34,7 @@ import { createVoiceAgentGrantStore, voiceAgents as voiceAgentScripts } from "..
 import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
 import { createCallEraser } from "./call-eraser.ts";
 import { createCompanionParts, createCompanionStore } from "./companions.ts";
-import { databasePath, openConnection } from "./connection.ts";
+import { databasePath, openConnection, openMemoryConnection } from "./connection.ts";
 import { conversationWalkQueries } from "./conversation-reader.ts";
 import { createConversationWriter } from "./conversation-writer.ts";
 import { createConversationStore } from "./conversations.ts";
@@ -95,13 +95,22 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   return createStore(engine, options);
 }
 
+/** An empty store in no file, which is gone once it is closed. */
+export async function openMemoryStore(options: Pick<SqliteStoreOptions, "log" | "erasures">): Promise<Store> {
+  const database = openMemoryConnection();
+  await migrateDatabase(database, { dataDir: "" });
+  return createStore(new SqliteEngine(database), options);
+}
+
 /** Operators who change tables by hand, or serve a development build's data, find the reason of later failures here. */
 function tellDifferences(database: StoreDatabase, log: Log): void {
   const { changed, added } = findDifferences(database);
   if (changed.length + added.length > 0) log.warn("tables are not as this version makes them", { changed, added });
 }
 
-function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = null }: SqliteStoreOptions): Store {
+type StoreParts = Pick<SqliteStoreOptions, "log" | "erasures" | "settlesLeftAtMs">;
+
+function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = null }: StoreParts): Store {
   const isServer = settlesLeftAtMs !== null;
   const scripts = createSqliteScripts(engine);
   const changes = scripts.bind(changeScripts);
@@ -175,6 +184,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     handoffs: createHandoffStore(scripts, {
       wasErased: (key, arrivalMark) => part(() => erasures.cover(key, arrivalMark)),
       addMessage: (key, id, message, facts) => part(() => conversations.add(key, id, [message], facts)),
+      noteEnd: (...of) => part(() => exchanges.noteEnd(...of)),
       ...{ tell, mailBell },
     }),
     idempotency: createIdempotencyStore(scripts),

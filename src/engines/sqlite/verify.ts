@@ -1,4 +1,5 @@
 /** Checks whether a database file can be trusted: a backup, a copy, or the data itself where it is. */
+
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import type { BackupFacts, StorageFacts } from "../../contracts/store/engine.ts";
@@ -6,6 +7,7 @@ import type { StoredFacts } from "../../contracts/store/inspection.ts";
 import { requireReleased, schemaAfter } from "../../contracts/store/schema-number.ts";
 import { AppError } from "../../domain/errors.ts";
 import { codeOf } from "../../lib/error-code.ts";
+import { hasSealed, hasSealedWords } from "../store-shared/rows/sealed-checks.ts";
 import { databasePath } from "./connection.ts";
 import { isBusy } from "./failures.ts";
 import { migrations } from "./migrations.ts";
@@ -32,16 +34,12 @@ export function inspectStored(dataDir: string): StoredFacts | null {
     try {
       if (Number(readFirst(database, "PRAGMA user_version")) !== schemaAfter(migrations.length)) return null;
       const proof = readFirst(database, "SELECT sealed FROM server_secrets WHERE name = 'proof'");
-      const hasSealed = readFirst(
-        database,
-        `SELECT EXISTS (SELECT 1 FROM accounts WHERE totp_secret IS NOT NULL)
-           OR ${["visitor_keys", "tools", "handoffs", "conversation_notes", "ratings"].map((table) => `EXISTS (SELECT 1 FROM ${table})`).join(" OR ")}`,
-      );
-      const stopBudgets = readFirst(database, "SELECT EXISTS (SELECT 1 FROM budgets WHERE action = 'stop')");
+      const is = (condition: string) => readFirst(database, `SELECT ${condition}`) === 1;
       return {
         proof: typeof proof === "string" ? proof : null,
-        hasSealed: hasSealed === 1,
-        hasStopBudgets: stopBudgets === 1,
+        hasSealed: is(hasSealed),
+        hasSealedWords: is(hasSealedWords),
+        hasStopBudgets: is("EXISTS (SELECT 1 FROM budgets WHERE action = 'stop')"),
       };
     } catch (error) {
       throw refuse(path, "is damaged, or not a database.", error);

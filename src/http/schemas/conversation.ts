@@ -109,7 +109,9 @@ export class ConversationRows {
   async show(conversations: readonly Conversation[]): Promise<WireConversation[]> {
     const owed = conversations.filter(({ handoff }) => handoff && handoff.status !== null).map(({ id }) => id);
     const counted = owed.length > 0 && this.#readerId !== null;
-    const unread = counted ? await this.#services.store.handoffs.countUnread(owed, this.#readerId) : null;
+    const unread = counted
+      ? await this.#services.store.handoffs.countUnread(this.#accountId, owed, this.#readerId)
+      : null;
     return await Promise.all(conversations.map((one) => this.#showOne(one, unread?.get(one.id) ?? 0)));
   }
 

@@ -33,6 +33,14 @@ const letters: readonly { readonly pattern: RegExp; readonly of: readonly Langua
   { pattern: /[ạảấầẩẫậắằặẹẻẽếềểễệịỉọỏốồổỗộớờởỡợụủứừửữựỳỵđơư]/, of: ["vi"] },
 ];
 
+/** What other tags name a language by. */
+const otherTags: Readonly<Record<string, Language>> = { nb: "no", nn: "no", iw: "he", in: "id" };
+
+/** The language of a primary subtag of BCP 47; null if it cannot be guessed. */
+export function findGuessable(subtag: string): Language | null {
+  return otherTags[subtag] ?? languages.find((language) => language === subtag) ?? null;
+}
+
 /** More does not change the guess. */
 const maxUnits = 2_000;
 const letterWeight = 1.5;

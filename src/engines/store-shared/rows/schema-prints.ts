@@ -22,6 +22,17 @@ export function printSchema(objects: readonly SchemaObject[]): SchemaPrints {
   return Object.fromEntries(prints.sort(([one = ""], [other = ""]) => (one < other ? -1 : 1)));
 }
 
+/** From how they are written down: a line for each table and function, its hash, then names and hashes of what belongs to it. */
+export function readWrittenPrints(text: string): SchemaPrints {
+  const prints: Record<string, string> = {};
+  for (const line of text.trim().split("\n")) {
+    const [table = "", hash = "", ...parts] = line.split(" ");
+    prints[table] = hash;
+    for (let at = 0; at < parts.length; at += 2) prints[`${table} ${parts[at]}`] = parts[at + 1] ?? "";
+  }
+  return prints;
+}
+
 export function compareSchema(found: SchemaPrints, expected: SchemaPrints): SchemaDifferences {
   const tablesOf = (keys: string[]) => [...new Set(keys.map((key) => key.split(" ", 1)[0] ?? key))];
   const changed = tablesOf(Object.keys(expected).filter((key) => found[key] !== expected[key]));

@@ -15,27 +15,27 @@ const contactFields = ["companionId", "consentText", "consentedAt", "mails", "ma
 const shownContact = `v.id AS "conversationId", k.sealed_contact AS "sealed",
   ${columns<StoredContact>("k", contactFields)}`;
 const contacts = "FROM contacts k JOIN conversations v ON v.number = k.conversation_number";
+/** Those of a deleted companion only wait for their own deletion. */
+const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";
 const page = (owner: string, [following, direction]: readonly [string, string]) => `SELECT ${shownContact} ${contacts}
-  WHERE ${owner} AND k.consented_at >= $2 AND k.consented_at < $3
+  WHERE ${owner} AND ${hasCompanion} AND k.consented_at >= $2 AND k.consented_at < $3
     AND (k.consented_at, k.conversation_number) ${following} ($4, $5)
   ORDER BY k.consented_at ${direction}, k.conversation_number ${direction} LIMIT $6`;
 const pages = (owner: string) => ({ desc: page(owner, ["<", "DESC"]), asc: page(owner, [">", "ASC"]) });
-/** Those of a deleted companion only wait for their own deletion. */
-const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";
 const placed = `v.companion_id AS "companionId", v.session_id AS "sessionId", v.visitor_id AS "visitorId"`;
 
 export const feedbackQueries = {
-  contact: `SELECT ${shownContact} ${contacts} WHERE v.id = $1`,
+  contact: `SELECT ${shownContact} ${contacts} WHERE v.id = $1 AND v.account_id = $2 AND ${hasCompanion}`,
   ofAccount: pages("k.account_id = $1"),
   ofCompanion: pages("k.companion_id = $1"),
   position: "SELECT number FROM conversations WHERE id = $1 AND account_id = $2",
   reply: `SELECT 1 AS one FROM messages WHERE conversation_number = $1 AND client_id = $2 AND role = 'assistant' LIMIT 1`,
-  // The newest reply of that name: a repeated message may have had one that was cut off before.
+  // By the time of the messages, in this order: a long conversation may have many ratings.
   ratings: `SELECT m.id, r.rating, r.reasons, r.sealed_comment AS "sealedComment", r.created_at AS "createdAt"
-    FROM conversations v JOIN ratings r ON r.conversation_number = v.number
-    JOIN messages m ON m.conversation_number = r.conversation_number AND m.client_id = r.client_id
-      AND m.role = 'assistant'
-    WHERE v.id = $1 ORDER BY m.number`,
+    FROM conversations v CROSS JOIN messages m CROSS JOIN ratings r
+    WHERE v.id = $1 AND v.account_id = $2 AND m.conversation_number = v.number
+      AND m.created_at >= $3 AND m.created_at <= $4 AND m.id = ANY ($5::text[]) AND m.role = 'assistant'
+      AND r.conversation_number = m.conversation_number AND r.client_id = m.client_id`,
   mailDue: `SELECT v.id AS "conversationId", ${placed}, ${columns<HandoffRow>("h", handoffFields)}
     FROM handoffs h JOIN conversations v ON v.number = h.conversation_number
     WHERE h.mail_at_ms <= $1 AND ${hasCompanion} ORDER BY h.mail_at_ms LIMIT $2`,
@@ -46,6 +46,8 @@ export const feedbackQueries = {
 const lockConversation = `SELECT v.number, v.id AS "conversationId", v.account_id AS "accountId",
     v.sealed_visitor AS "sealedVisitor"
   FROM conversations v WHERE v.companion_id = $1 AND v.session_id = $2 AND v.visitor_id = $3 FOR KEY SHARE`;
+const lockListed = `SELECT v.number FROM conversations v
+  WHERE v.id = $1 AND v.account_id = $2 AND ${hasCompanion} FOR KEY SHARE`;
 const replaceContact = `ON CONFLICT (conversation_number) DO UPDATE SET sealed_contact = excluded.sealed_contact,
   consent_text = excluded.consent_text, consented_at = excluded.consented_at`;
 const noteMail = `UPDATE contacts SET mails = mails + 1, mailed_at = $2, mailed_seq = $3 WHERE conversation_number = $1`;
@@ -101,7 +103,8 @@ export function createFeedbackStore(
   tell: (events: readonly NewEvent[], conversationId: string) => Script<unknown>,
 ): FeedbackStore {
   return {
-    findContact: (conversationId) => scripts.read(() => get<ContactRow>(feedbackQueries.contact, conversationId)),
+    findContact: (accountId, conversationId) =>
+      scripts.read(() => get<ContactRow>(feedbackQueries.contact, conversationId, accountId)),
 
     listContacts: (accountId, { companionId, fromMs, toMs }, { limit, afterId, afterUpdatedAt, order = "desc" }) =>
       scripts.read(function* () {
@@ -129,8 +132,7 @@ export function createFeedbackStore(
 
     deleteContact: (accountId, conversationId, context) =>
       scripts.change(accountId, function* () {
-        const lock = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2 FOR KEY SHARE";
-        const row = yield* get<{ number: number }>(lock, conversationId, accountId);
+        const row = yield* get<{ number: number }>(lockListed, conversationId, accountId);
         if (row === null || (yield* run(deleteContact, row.number)) === 0) return false;
         yield* run(forgetContact, row.number);
         yield* run(deleteMails, conversationId);
@@ -153,8 +155,13 @@ export function createFeedbackStore(
         return true;
       }),
 
-    async listRatings(conversationId) {
-      const rows = await scripts.read(() => all<RatingRow>(feedbackQueries.ratings, conversationId));
+    async listRatings(accountId, conversationId, messages) {
+      if (messages.length === 0) return new Map();
+      const times = messages.map(({ createdAt }) => createdAt);
+      const range = [Math.min(...times), Math.max(...times), messages.map(({ id }) => id)];
+      const rows = await scripts.read(() =>
+        all<RatingRow>(feedbackQueries.ratings, conversationId, accountId, ...range),
+      );
       return new Map(rows.map(({ id, reasons, ...rating }) => [id, { ...rating, reasons: JSON.parse(reasons) }]));
     },
 

@@ -19,6 +19,7 @@ import {
 } from "../rows/handoff.ts";
 import { changes } from "./changes.ts";
 import { keepBeside } from "./feedback.ts";
+import { findKnown } from "./known-messages.ts";
 import type { MailBell } from "./mails.ts";
 import { all, columns, get, insert, insertAll, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
 
@@ -27,6 +28,8 @@ export interface RevisionParts {
   /** Whether what arrived at that mark has been erased since; true if in doubt. */
   wasErased(key: ConversationKey, arrivalMark: ArrivalMark): Script<boolean>;
   addMessage(key: ConversationKey, conversationId: string, message: Message, facts: MessageFacts): Script<unknown>;
+  /** Notes how the exchange of this name ended, of which there is no reply. */
+  noteEnd(key: ConversationKey, clientId: string, endCode: StreamErrorCode): Script<unknown>;
   tell(events: readonly NewEvent[], conversationId: string): Script<unknown>;
   /** Of mail that a revision keeps. */
   mailBell: MailBell;
@@ -58,8 +61,6 @@ export const handoffQueries = {
   lockOfKey: locked(isOfKey),
   lockOfAccount: locked(isOfAccount),
   lockRecord: `SELECT ${shown} FROM handoffs h WHERE h.conversation_number = $1 FOR UPDATE`,
-  knownOfVisitor: `SELECT seq FROM messages WHERE conversation_number = $1 AND client_id = $2 AND role = 'user'`,
-  knownOfPerson: "SELECT seq FROM message_authors WHERE conversation_number = $1 AND client_id = $2",
   due: `SELECT ${placed}, ${shown} ${joined} WHERE h.until_ms <= $1 AND ${hasCompanion} ORDER BY h.until_ms LIMIT $2`,
   nextDue: `SELECT h.until_ms AS "untilMs" ${joined} WHERE h.until_ms IS NOT NULL AND ${hasCompanion}
     ORDER BY h.until_ms LIMIT 1`,
@@ -127,12 +128,6 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     return row && { row, isNew: made > 0 };
   }
 
-  function* findKnown({ clientId, clientIdOf }: RevisionRequest, number: number): Script<number | null> {
-    if (clientId === null) return null;
-    const text = clientIdOf === "visitor" ? handoffQueries.knownOfVisitor : handoffQueries.knownOfPerson;
-    return (yield* get<{ seq: number }>(text, number, clientId))?.seq ?? null;
-  }
-
   function* addMessage(row: LockedRow, added: NonNullable<HandoffChange["message"]>): Script<number> {
     const { message, author, clientId, sealedVisitor } = added;
     // Later than what is there, so that the order of times is that of commits.
@@ -186,15 +181,17 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const { conversationId, accountId, number, sealedVisitor } = row;
     const stored = yield* get<HandoffRow>(handoffQueries.lockRecord, number);
     const before = stored && toHandoff(conversationId, stored);
-    const knownSeq = yield* findKnown(request, number);
+    const known = yield* findKnown(request, number);
+    const { seq: knownSeq, unansweredId } = known ?? { seq: null, unansweredId: null };
     const key = toKey(row);
     const place = { key, accountId, conversationId, sealedVisitor };
-    const change = request.decide({ ...place, handoff: before, newestSeq: row.messageCount, knownSeq });
+    const change = request.decide({ ...place, handoff: before, newestSeq: row.messageCount, knownSeq, unansweredId });
     if (change === null) {
       if (isNew) yield* run("DELETE FROM conversations WHERE number = $1", number);
       yield* changes.record(context, null);
       return { key, conversationId, handoff: before, before, seq: knownSeq, hasChanged: false, mails: [] };
     }
+    if (change.leavesKnown && request.clientId !== null) yield* parts.noteEnd(key, request.clientId, "taken");
     const { seq, ...written } = yield* write(row, before, change, context);
     return { key, conversationId, before, ...written, seq: seq ?? knownSeq, hasChanged: true };
   }

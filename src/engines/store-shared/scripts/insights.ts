@@ -2,6 +2,7 @@
 import type { InsightCounts, InsightsQuery, InsightsStore } from "../../../contracts/store/insights.ts";
 import type { HandoffEventType } from "../../../domain/handoff.ts";
 import { Slices } from "../../../lib/pause.ts";
+import { ownsCompanion } from "./companions.ts";
 import { all, get, type Script, type ScriptRunner } from "./script.ts";
 
 /** Rows that are counted before others get their turn. */
@@ -143,6 +144,7 @@ export function createInsightsStore(scripts: ScriptRunner, selectUpdated: string
       return await sum(sources.conversations, accountId, query);
     const sums = new Map<number | string, number>();
     for (const companionId of companionIds) {
+      if (!(await scripts.readHeavy(() => ownsCompanion(accountId, companionId)))) continue;
       const found = listCounts(ofCompanion, companionId, { ...query, companionIds: null });
       for await (const { key, count: more } of found) sums.set(key, (sums.get(key) ?? 0) + more);
     }

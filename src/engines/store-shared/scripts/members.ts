@@ -42,9 +42,11 @@ export function* findJoined(email: string): Script<Member | null> {
   return row && toMember(row);
 }
 
-/** What signs a person in has the same columns in both tables. */
+/** What signs a person in has the same columns in both tables. `owner`: the column of the account's id. */
 export const signInOf = ({ accountId, memberId }: Identity) =>
-  memberId === null ? ({ table: "accounts", id: accountId } as const) : ({ table: "members", id: memberId } as const);
+  memberId === null
+    ? ({ table: "accounts", owner: "id", id: accountId } as const)
+    : ({ table: "members", owner: "account_id", id: memberId } as const);
 
 /** Whether the address signs in; until the transaction ends, no one else makes it do so. */
 export function* isAddressTaken(email: string): Script<boolean> {
@@ -74,8 +76,9 @@ export function* replacePassword(
   { passwordHash, keptSessionId, isJoining = false }: NewPassword,
   context: WriteContext,
 ): Script<boolean> {
-  const { table, id } = signInOf(person);
-  if ((yield* run(`UPDATE ${table} SET password_hash = $2 WHERE id = $1`, id, passwordHash)) === 0) return false;
+  const { table, owner, id } = signInOf(person);
+  const set = `UPDATE ${table} SET password_hash = $3 WHERE id = $1 AND ${owner} = $2`;
+  if ((yield* run(set, id, person.accountId, passwordHash)) === 0) return false;
   yield* endLinks(person);
   const sessions_ended = yield* endSessions(person, keptSessionId);
   if (isJoining) yield* recordOf(person, context, {}, "member.join");
@@ -146,13 +149,8 @@ export function createMemberStore(scripts: ScriptRunner): MemberStore {
         else {
           const ids = companionIds && JSON.stringify(companionIds);
           yield* run(
-            `${set}, role = $5, companion_ids = $6 WHERE id = $1`,
-            id,
-            name,
-            notify.mail,
-            notify.words,
-            role,
-            ids,
+            `${set}, role = $5, companion_ids = $6 WHERE id = $1 AND account_id = $7`,
+            ...[id, name, notify.mail, notify.words, role, ids, accountId],
           );
         }
         yield* recordOf(person, context, { changed: Object.keys(patch) });
@@ -170,7 +168,7 @@ export function createMemberStore(scripts: ScriptRunner): MemberStore {
         yield* run(`DELETE FROM ${recoveryCodesOf}`, accountId, id);
         yield* mailScripts.removeOfMember(accountId, id);
         yield* releaseMember(accountId, id);
-        yield* run("DELETE FROM members WHERE id = $1", id);
+        yield* run("DELETE FROM members WHERE id = $1 AND account_id = $2", id, accountId);
         yield* changes.record(context, { accountId, action: "member.delete", targetId: id, details: {} });
         return true;
       }),
@@ -178,11 +176,11 @@ export function createMemberStore(scripts: ScriptRunner): MemberStore {
 }
 
 /** Throws `conflict` if the address signs in elsewhere. */
-export function* join({ id, email }: Member, context: WriteContext): Script<void> {
+export function* join({ id, accountId, email }: Member, context: WriteContext): Script<void> {
   if (yield* isAddressTaken(email)) {
     const sentence =
       "This address signs in here already, and can belong to one account only. Ask for an invitation to another.";
     throw new AppError("conflict", sentence);
   }
-  yield* run("UPDATE members SET joined_at = $2 WHERE id = $1", id, context.nowMs);
+  yield* run("UPDATE members SET joined_at = $3 WHERE id = $1 AND account_id = $2", id, accountId, context.nowMs);
 }

@@ -89,7 +89,11 @@ export function createPeopleLists(scripts: ScriptRunner) {
   }
 
   /** Those that a query about people asks for; `found` have their records. */
-  function* select(found: readonly Conversation[], query: ConversationQuery): Script<Conversation[]> {
+  function* select(
+    accountId: string,
+    found: readonly Conversation[],
+    query: ConversationQuery,
+  ): Script<Conversation[]> {
     let wanted = found.filter(({ handoff }) => isWanted(handoff ?? null, query));
     if (query.rating != null && wanted.length > 0) {
       const ids = wanted.map(({ id }) => id);
@@ -100,7 +104,7 @@ export function createPeopleLists(scripts: ScriptRunner) {
     }
     if (query.unreadBy != null && wanted.length > 0) {
       const ids = wanted.map(({ id }) => id);
-      const unread = yield* countUnread(ids, query.unreadBy);
+      const unread = yield* countUnread(accountId, ids, query.unreadBy);
       wanted = wanted.filter(({ id }) => (unread.get(id) ?? 0) > 0);
     }
     return wanted;
@@ -113,7 +117,7 @@ export function createPeopleLists(scripts: ScriptRunner) {
       async readConversations(numbers, q) {
         const { found, cost } = await reader.readConversations(numbers, q);
         const records = await withRecords(accountId, found);
-        return { found: await scripts.read(() => select(records, query)), cost };
+        return { found: await scripts.read(() => select(accountId, records, query)), cost };
       },
     };
   }
@@ -137,7 +141,7 @@ export function createPeopleLists(scripts: ScriptRunner) {
       const rows = await scripts.readHeavy(() => all<ListedRow>(text[order], ...place));
       const fitting = rows.filter((row) => isInRange(row, query));
       const numberOf = new Map(fitting.map(({ id, number }) => [id, number]));
-      let some = await scripts.readHeavy(() => select(fitting.map(toListed), query));
+      let some = await scripts.readHeavy(() => select(accountId, fitting.map(toListed), query));
       if (q !== "" && some.length > 0) {
         const searched = await reader.readConversations(
           some.map(({ id }) => numberOf.get(id) ?? 0),

@@ -33,11 +33,11 @@ export const peopleQueries = {
     asc: [events("", "ASC"), events(`AND e.number > ${afterEvent}`, "ASC")],
   },
   notes: `SELECT n.id, n.author, n.sealed_text AS "sealedText", n.created_at AS "createdAt" FROM conversation_notes n
-    WHERE n.conversation_number = (SELECT number FROM conversations WHERE id = $1) ORDER BY n.created_at, n.id`,
+    WHERE n.conversation_number = (${conversationOf}) ORDER BY n.created_at, n.id`,
   marks: `SELECT v.id, v.number, v.message_count AS "newestSeq", h.status, r.seq FROM conversations v
     LEFT JOIN handoffs h ON h.conversation_number = v.number
     LEFT JOIN read_marks r ON r.conversation_number = v.number AND r.person_id = $2
-    WHERE v.id = ANY ($1::text[])`,
+    WHERE v.id = ANY ($1::text[]) AND v.account_id = $3`,
   unread: `SELECT count(*) AS count FROM
     (SELECT role, seq FROM messages WHERE conversation_number = $1 ORDER BY created_at DESC, number DESC LIMIT $2) AS newest
     WHERE role = 'user' AND seq > $3`,
@@ -51,9 +51,13 @@ const deleteNote = "DELETE FROM conversation_notes WHERE id = $1 AND conversatio
 const perRead = 500;
 
 /** Visitors' messages beyond what the person has read; only of conversations with a status. */
-export function* countUnread(conversationIds: readonly string[], personId: string): Script<Map<string, number>> {
+export function* countUnread(
+  accountId: string,
+  conversationIds: readonly string[],
+  personId: string,
+): Script<Map<string, number>> {
   type Mark = { id: string; number: number; newestSeq: number; status: string | null; seq: number | null };
-  const marks = (yield* all<Mark>(peopleQueries.marks, conversationIds, personId)).filter(
+  const marks = (yield* all<Mark>(peopleQueries.marks, conversationIds, personId, accountId)).filter(
     ({ status }) => status !== null,
   );
   const behind = marks.filter(({ newestSeq, seq }) => newestSeq > (seq ?? 0));
@@ -156,13 +160,13 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
         return true;
       }),
 
-    async listNotes(conversationId) {
+    async listNotes(accountId, conversationId) {
       type Row = Omit<ConversationNote, "author"> & { author: string };
-      const rows = await scripts.read(() => all<Row>(peopleQueries.notes, conversationId));
+      const rows = await scripts.read(() => all<Row>(peopleQueries.notes, conversationId, accountId));
       return rows.map((row) => ({ ...row, author: JSON.parse(row.author) }));
     },
 
-    countUnread: (conversationIds, personId) => scripts.read(() => countUnread(conversationIds, personId)),
+    countUnread: (...asked) => scripts.read(() => countUnread(...asked)),
 
     areUsed: async (accountId) => (await scripts.read(() => get(peopleQueries.used, accountId))) !== null,
   };

@@ -30,7 +30,8 @@ export const presenceQueries = {
 
 const replacePresence = `ON CONFLICT (person_id) DO UPDATE SET
   person = excluded.person, is_available = excluded.is_available, until_ms = excluded.until_ms,
-  seen_at_ms = coalesce(excluded.seen_at_ms, presence.seen_at_ms)`;
+  seen_at_ms = coalesce(excluded.seen_at_ms, presence.seen_at_ms)
+  WHERE presence.account_id = excluded.account_id`;
 const noteSeen = "UPDATE presence SET seen_at_ms = $2 WHERE person_id = $1";
 // What is replaced is forgotten: whether they were present with what they have now.
 const keepWasPresent = `UPDATE handoffs SET was_present = true WHERE account_id = $1 AND state = 'person' AND NOT was_present

@@ -12,26 +12,27 @@ const selectHolders = `SELECT email FROM (SELECT email, created_at FROM accounts
   ORDER BY created_at, email LIMIT $1`;
 const deleteCodes = `DELETE FROM ${recoveryCodesOf}`;
 
-/** What is read and changed of a person, whose id is always the first parameter. */
-function sentencesOf(table: string) {
-  const update = (set: string, condition: string) => `UPDATE ${table} SET ${set} WHERE id = $1 AND ${condition}`;
-  const isNewer = "totp_confirmed_at IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $2)";
-  const isWaiting = "totp_secret = $2 AND totp_confirmed_at IS NULL";
+/** What is read and changed of a person, whose id and whose account's are always the first parameters. */
+function sentencesOf(table: string, owner: string) {
+  const person = `id = $1 AND ${owner} = $2`;
+  const update = (set: string, condition: string) => `UPDATE ${table} SET ${set} WHERE ${person} AND ${condition}`;
+  const isNewer = "totp_confirmed_at IS NOT NULL AND (totp_last_step IS NULL OR totp_last_step < $3)";
+  const isWaiting = "totp_secret = $3 AND totp_confirmed_at IS NULL";
   const nothing = "totp_secret = NULL, totp_confirmed_at = NULL, totp_last_step = NULL";
   return {
     select: `SELECT totp_secret AS "sealedSecret", totp_confirmed_at AS "confirmedAt", totp_last_step AS "lastStep"
-      FROM ${table} WHERE id = $1 AND totp_secret IS NOT NULL`,
-    begin: update("totp_secret = $2, totp_last_step = NULL", "totp_confirmed_at IS NULL"),
-    confirm: update("totp_confirmed_at = $3, totp_last_step = $4", isWaiting),
-    takeNewerStep: update("totp_last_step = $2", isNewer),
+      FROM ${table} WHERE ${person} AND totp_secret IS NOT NULL`,
+    begin: update("totp_secret = $3, totp_last_step = NULL", "totp_confirmed_at IS NULL"),
+    confirm: update("totp_confirmed_at = $4, totp_last_step = $5", isWaiting),
+    takeNewerStep: update("totp_last_step = $3", isNewer),
     remove: update(nothing, "totp_secret IS NOT NULL"),
   };
 }
-const sentences = { accounts: sentencesOf("accounts"), members: sentencesOf("members") };
+const sentences = { accounts: sentencesOf("accounts", "id"), members: sentencesOf("members", "account_id") };
 
 function of(person: Identity) {
   const { table, id } = signInOf(person);
-  return { ...sentences[table], id };
+  return { ...sentences[table], ids: [id, person.accountId] };
 }
 
 function* countCodesOf({ accountId, memberId }: Identity): Script<number> {
@@ -51,8 +52,8 @@ export function createSecondFactorStore(scripts: ScriptRunner): SecondFactorStor
   return {
     find: (person) =>
       scripts.read(function* () {
-        const { select, id } = of(person);
-        const factor = yield* get<Omit<SecondFactor, "recoveryCodesLeft">>(select, id);
+        const { select, ids } = of(person);
+        const factor = yield* get<Omit<SecondFactor, "recoveryCodesLeft">>(select, ...ids);
         return factor && { ...factor, recoveryCodesLeft: yield* countCodesOf(person) };
       }),
 
@@ -63,8 +64,8 @@ export function createSecondFactorStore(scripts: ScriptRunner): SecondFactorStor
 
     begin: (person, sealedSecret, context) =>
       scripts.change(person.accountId, function* () {
-        const { begin, id } = of(person);
-        if ((yield* run(begin, id, sealedSecret)) === 0) return false;
+        const { begin, ids } = of(person);
+        if ((yield* run(begin, ...ids, sealedSecret)) === 0) return false;
         yield* record(person, context, "totp.begin");
         return true;
       }),
@@ -72,8 +73,8 @@ export function createSecondFactorStore(scripts: ScriptRunner): SecondFactorStor
     confirm: (person, { sealedSecret, step, recoveryHashes, keptSessionId }, context) =>
       scripts.change(person.accountId, function* () {
         const { accountId, memberId } = person;
-        const { confirm, id } = of(person);
-        if ((yield* run(confirm, id, sealedSecret, context.nowMs, step)) === 0) return false;
+        const { confirm, ids } = of(person);
+        if ((yield* run(confirm, ...ids, sealedSecret, context.nowMs, step)) === 0) return false;
         yield* run(deleteCodes, accountId, memberId);
         yield* insertAll(
           "recovery_codes",
@@ -85,8 +86,8 @@ export function createSecondFactorStore(scripts: ScriptRunner): SecondFactorStor
 
     takeStep: (person, step) =>
       scripts.write(function* () {
-        const { takeNewerStep, id } = of(person);
-        return (yield* run(takeNewerStep, id, step)) > 0;
+        const { takeNewerStep, ids } = of(person);
+        return (yield* run(takeNewerStep, ...ids, step)) > 0;
       }),
 
     takeRecoveryCode: (person, hash, context) =>
@@ -99,8 +100,8 @@ export function createSecondFactorStore(scripts: ScriptRunner): SecondFactorStor
 
     remove: (person, context) =>
       scripts.change(person.accountId, function* () {
-        const { remove, id } = of(person);
-        if ((yield* run(remove, id)) === 0) return false;
+        const { remove, ids } = of(person);
+        if ((yield* run(remove, ...ids)) === 0) return false;
         yield* run(deleteCodes, person.accountId, person.memberId);
         yield* record(person, context, "totp.disable");
         return true;

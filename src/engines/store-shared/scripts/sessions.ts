@@ -55,9 +55,10 @@ function* takeLink(hash: string, kind: OneTimeLink["kind"], nowMs: number): Scri
 }
 
 function* findShown(person: Identity): Script<ShownAccess | null> {
-  const { table, id } = signInOf(person);
-  const text = `SELECT password_hash AS "passwordHash", totp_confirmed_at AS "totpConfirmedAt" FROM ${table} WHERE id = $1`;
-  return yield* get<ShownAccess>(text, id);
+  const { table, owner, id } = signInOf(person);
+  const text = `SELECT password_hash AS "passwordHash", totp_confirmed_at AS "totpConfirmedAt"
+    FROM ${table} WHERE id = $1 AND ${owner} = $2`;
+  return yield* get<ShownAccess>(text, id, person.accountId);
 }
 
 function* isStill(person: Identity, shown: ShownAccess): Script<boolean> {

@@ -92,6 +92,8 @@ export function companionTables(dialect: Dialect) {
       index("companions_retention")
         .on(row.retentionDays, ...inPostgres(row.number))
         .where(sql`retention_days IS NOT NULL`),
+      // Whether an account has any: few have.
+      index("companions_people").on(row.accountId).where(sql`had_people OR handoff IS NOT NULL`),
     ],
   );
 

@@ -1,6 +1,6 @@
-/** The reader of a completion that is not streamed: waits for the end, which the turn's storage has in store. */
-import type { TurnEnd, TurnEvent, TurnReader } from "../../core/turns/events.ts";
-import type { Turn } from "../../core/turns/turn.ts";
+/** The reader of a reply that is not streamed: waits for the end, which the turn's storage has in store. */
+import type { TurnEnd, TurnEvent, TurnReader } from "./events.ts";
+import type { Turn } from "./turn.ts";
 
 class WholeReply implements TurnReader {
   /** The turn holds the text. */
