@@ -21,6 +21,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
   "test/api/budgets.test.ts": { contracts: ["spending"], reason: "two instances count together" },
   "test/api/chat.test.ts": { contracts: ["exchanges"] },
   "test/api/companion-history.test.ts": {
+    contracts: ["versions"],
     reason: "publications, changes and restores at once, which each engine orders by other locks",
   },
   "test/api/companions-batch.test.ts": { contracts: ["companion-batches"] },
