@@ -16,7 +16,9 @@ import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
 import { describePlan } from "./companion-sets/plan-text.ts";
 import type { SentUpload, SetTarget } from "./companion-sets/target.ts";
 import { openNamedFile } from "./named-file.ts";
-import { file, free, oneOf } from "./value.ts";
+import { file, free, oneOf, type Value } from "./value.ts";
+
+const path: Value = { ...file, shown: "<path>" };
 
 /** With `--dry-run`, where something would change. */
 const wouldChange = 5;
@@ -27,10 +29,10 @@ export const applyCommand = singleCommand(
     about: "Bring companions to what files in a repository have, all or none.",
     data: "writes",
     opensAsCaller: true,
-    operands: [{ value: file, isOptional: true, isRepeatable: true }],
+    operands: [{ value: path, isOptional: true, isRepeatable: true }],
     options: {
       file: {
-        value: file,
+        value: path,
         short: "f",
         about: "A file, or a folder without its subfolders.",
         isRequired: true,

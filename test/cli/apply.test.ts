@@ -169,7 +169,7 @@ async function accountId(): Promise<string | undefined> {
 }
 
 test.each([
-  [["apply", "-f", "x"], "give either --account or --url."],
+  [["apply", "-f", "x"], "missing --account <email>."],
   [["apply", "-f", "x", "--account", email, "--url", "https://a.example"], "give either --account or --url."],
   [["apply", "-f", "x", "--url", "https://a.example"], "--url needs --api-key-file."],
   [["apply", "--account", email], "missing --file"],
