@@ -25,6 +25,7 @@ export const onEachEngine: Readonly<Record<string, { contracts?: readonly string
     reason: "publications, changes and restores at once, which each engine orders by other locks",
   },
   "test/api/companions-batch.test.ts": { contracts: ["companion-batches"] },
+  "test/api/apply.test.ts": { contracts: ["companion-sets"] },
   "test/api/companions-list.test.ts": { contracts: ["companions", "metadata"] },
   "test/api/conversations.test.ts": { contracts: ["conversations"] },
   "test/api/embed-tokens.test.ts": { contracts: ["embed-tokens"] },

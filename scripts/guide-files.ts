@@ -68,6 +68,15 @@ export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string
   ],
   examples: [
     "examples/README.md",
+    ...inFolder("examples/as-code", ".gitignore", "README.md", "deploy.sh", "pipeline.yml"),
+    ...inFolder("examples/as-code/companions", "returns.md", "sales.yaml", "support.md", "support.yaml"),
+    ...inFolder("examples/as-code/evals", "support.yaml"),
+    ...inFolder(
+      "examples/as-code/recordings",
+      "3e8ca8ed6f4e2e4fd5d694302575b17681fc2734c900a7e9c5f9ee0a8c738e57.json",
+      "recording.json",
+    ),
+    ...inFolder("examples/as-code/environments", "production.env", "staging.env"),
     ...inFolder("examples/evals", "README.md", "workflow.yml", "companions/ada.yaml", "evals/shop.yaml"),
     ...inFolder("examples/generated", "README.md", "package.json", "with-hey-api.ts", "with-openapi-fetch.ts"),
     ...inFolder("examples/inbox", "README.md", "index.html", "package.json", "server.mjs"),

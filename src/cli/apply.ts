@@ -10,13 +10,16 @@ import {
 } from "../core/companion-files/read-companions.ts";
 import { AppError } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { ApiRefusal } from "./api-server.ts";
 import { type ActionInput, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { toFileFaults, writeFaults } from "./companion-sets/faults.ts";
 import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
 import { describePlan } from "./companion-sets/plan-text.ts";
 import type { SentUpload, SetTarget } from "./companion-sets/target.ts";
 import { openNamedFile } from "./named-file.ts";
-import { file, free, oneOf } from "./value.ts";
+import { file, free, oneOf, type Value } from "./value.ts";
+
+const path: Value = { ...file, shown: "<path>" };
 
 /** With `--dry-run`, where something would change. */
 const wouldChange = 5;
@@ -27,10 +30,10 @@ export const applyCommand = singleCommand(
     about: "Bring companions to what files in a repository have, all or none.",
     data: "writes",
     opensAsCaller: true,
-    operands: [{ value: file, isOptional: true, isRepeatable: true }],
+    operands: [{ value: path, isOptional: true, isRepeatable: true }],
     options: {
       file: {
-        value: file,
+        value: path,
         short: "f",
         about: "A file, or a folder without its subfolders.",
         isRequired: true,
@@ -122,12 +125,22 @@ async function explained<Result>(
   try {
     return await work();
   } catch (error) {
+    if (isConflict(error)) throw new CommandFailure(inOptions(error.message));
     const errors = error instanceof AppError && error.code === "invalid_request" ? (error.errors ?? []) : [];
     const faults = errors.length === 0 ? null : toFileFaults(errors, companions);
     if (faults === null) throw error;
     await io.writeError(writeFaults(faults));
     throw faulty(faults.length);
   }
+}
+
+function isConflict(error: unknown): error is AppError | ApiRefusal {
+  return (error instanceof AppError || error instanceof ApiRefusal) && error.code === "conflict";
+}
+
+/** What the API calls members of the request are options here. */
+function inOptions(sentence: string): string {
+  return sentence.replace("Send overwrite", "Add --overwrite").replace("prune_max", "--prune-max");
 }
 
 /** Shows what would be deleted. */

@@ -21,6 +21,7 @@ beforeEach(async () => {
 });
 
 const full = {
+  slug: "ada_1-b",
   name: "Ada",
   system_prompt: "You help.",
   greeting: "Hi!",
@@ -153,7 +154,7 @@ test("a companion that was read can be sent back as it is, and nothing changes",
   expect<unknown>({ ...patched.json, updated_at: made.updated_at }).toEqual(made);
   const idle = await api.call("PATCH", `/api/companions/${made.id}`, { id: "x", created_at: 1, embed_token: null });
   expect(idle.json).toEqual(patched.json);
-  const copy = await api.call("POST", "/api/companions", made);
+  const copy = await api.call("POST", "/api/companions", { ...made, slug: null });
   expect(copy.status).toBe(201);
   expect(copy.json.id).not.toBe(made.id);
   expect(copy.json.embed_token).not.toBe(made.embed_token);

@@ -103,6 +103,7 @@ const objectNames = `
   PresenceChange ReservedConversation SentPersonMessage TakenConversation
   ContactRequest KeyContactRequest ConversationContact Lead LeadList Insights
   Rating RatingRequest KeyRatingRequest ResolvedRequest KeyResolvedRequest
+  Apply AppliedCompanion AppliedSource AppliedTool ApplyResult PlanItem
   CompanionVersion CompanionVersionList WholeCompanionVersion VersionDiff RestoredCompanion CompanionDraft DraftPublication
   CompanionSetFacts
 `;

@@ -1,4 +1,5 @@
 /** Every action of every command, with words that it can be run with. */
+import { join } from "node:path";
 import type { Action, Command } from "../../src/cli/command.ts";
 import { commands } from "../../src/cli/commands.ts";
 import type { TemporaryDirectory } from "./temporary.ts";
@@ -38,7 +39,8 @@ function valueFor(shown: string, own: TemporaryDirectory): string {
   const values: Record<string, string> = {
     ...{ "<email>": "ada@example.com", "<id>": id, "<source>": id, "<agent>": "agent_1", "<name>": "Ada" },
     ...{ "<scopes>": "companions:read", "free|paid": "free", "<file>|<url>": own.file("notes.txt") },
-    ...{ "<file>": own.file("companions.jsonl"), "<file>|s3:": own.file("backup.db") },
+    ...{ "<file>": own.file("companions.jsonl"), "<file>|s3:": own.file("backup.db"), "<directory>": own.file("out") },
+    "<path>": join(import.meta.dir, "../../examples/as-code/companions"),
   };
   const value = values[shown];
   if (value === undefined) throw new Error(`what is typed for ${shown}?`);

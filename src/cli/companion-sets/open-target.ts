@@ -7,7 +7,12 @@ import { openLocalTarget } from "./local-target.ts";
 import type { SetTarget } from "./target.ts";
 
 export const targetOptions: Readonly<Record<string, OptionSpec>> = {
-  account: { value: free("email"), about: "The account, in the data directory of this machine." },
+  account: {
+    value: free("email"),
+    about: "The account, in the data directory of this machine.",
+    isRequired: true,
+    requiredUnless: "url",
+  },
   ...apiServerOptions,
 };
 
@@ -17,7 +22,7 @@ export const targetOptions: Readonly<Record<string, OptionSpec>> = {
  */
 export function prepareTarget(input: ActionInput): (note: string | null) => Promise<SetTarget> {
   const { args } = input;
-  if (args.has("account") === args.has("url")) throw new Misuse("give either --account or --url.");
+  if (args.has("account") && args.has("url")) throw new Misuse("give either --account or --url.");
   const server = openApiServer(input);
   if (server !== null) return async (note) => openHttpTarget(server, note);
   input.loadConfig();

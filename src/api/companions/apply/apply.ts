@@ -26,7 +26,8 @@ export async function applyPrepared(
   context: WriteContext,
 ): Promise<void> {
   if (write === null) return;
-  await write({ ...context, change: { via: "apply", note, actorName: null } });
+  const { actorName = null, note: sentNote = null } = context.change ?? {};
+  await write({ ...context, change: { via: "apply", note: note ?? sentNote, actorName } });
   for (const id of effects.toolIds) toolbox.forget(id);
   if (effects.hasQueued) indexing.wake();
   for (const companionId of effects.releasedIds) await people.releaseAll({ companionId });

@@ -67,7 +67,6 @@ export async function prepareApply(
   const facts = { result, note: sent.note ?? null, namesSources, effects: findEffects(plan) };
   if (request.isDryRun || isEmpty) return { ...facts, write: null };
   await made.sealSecrets(plan);
-  const shown = JSON.stringify(result);
   return {
     ...facts,
     async write(context) {
@@ -76,7 +75,7 @@ export async function prepareApply(
         scope,
         (now) => {
           const again = makePlan(now, request);
-          if (JSON.stringify(toResult(again, request, made)) !== shown) throw new OutdatedError();
+          if (!Bun.deepEquals(toResult(again, request, made), result)) throw new OutdatedError();
           return toWrites(again, made, { keyId, nowMs, idempotent: context.idempotent ?? null });
         },
         context,
