@@ -64,7 +64,12 @@ for (const [name, decide] of Object.entries(rounds)) {
   }, 1);
   const before = process.cpuUsage();
   const began = performance.now();
-  await companionSets.apply(account.id, scope, decide, { actor, nowMs: Date.now(), auditId: systemIds.uuid() });
+  await companionSets.apply(account.id, scope, decide, {
+    actor,
+    nowMs: Date.now(),
+    auditId: systemIds.uuid(),
+    hasWebhooks: false,
+  });
   const tookMs = performance.now() - began;
   const { user, system } = process.cpuUsage(before);
   const cpuMs = (user + system) / 1000;
