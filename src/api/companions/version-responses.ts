@@ -1,5 +1,5 @@
 /** Versions and drafts on the wire: their schemas, and the conversion into them. */
-import { type Static, Type as t } from "@sinclair/typebox";
+import { type SchemaOptions, type Static, Type as t } from "@sinclair/typebox";
 import type { Companion as StoredCompanion } from "../../domain/companion.ts";
 import type { JsonValue } from "../../domain/json.ts";
 import { type CompanionVersion, changeVias, type Draft, type VersionFacts } from "../../domain/version.ts";
@@ -49,21 +49,19 @@ export const WholeVersionObject = closedObject("WholeCompanionVersion", () => ({
   sources: t.Array(makeSource(), { description: "Without their content." }),
 }));
 
-/** Of any field, or the list of tools or sources. */
-const makeValue = (example: string | null) =>
-  t.Unsafe<JsonValue>(
-    t.Union(
-      [...[t.String(), t.Number(), t.Boolean(), t.Null(), AnyObject()], t.Array(t.Union([t.String(), AnyObject()]))],
-      { examples: [example] },
-    ),
+/** Of any field, a tool or source, or the list of them. */
+export const makeFieldValue = (options: SchemaOptions) =>
+  t.Union(
+    [...[t.String(), t.Number(), t.Boolean(), t.Null(), AnyObject()], t.Array(t.Union([t.String(), AnyObject()]))],
+    options,
   );
 
 export const VersionDiffObject = closedObject("VersionDiff", () => ({
   changes: t.Array(
     t.Object({
       field: t.String({ description: "A field, `tools` or `sources`.", examples: ["system_prompt"] }),
-      from: makeValue(null),
-      to: makeValue("You help customers of a bicycle shop."),
+      from: makeFieldValue({ examples: [null] }),
+      to: makeFieldValue({ examples: ["You help customers of a bicycle shop."] }),
     }),
   ),
 }));

@@ -3,10 +3,11 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import type { JsonValue } from "../../../domain/json.ts";
 import { closedObject, namedObject } from "../../../http/schemas/named-object.ts";
 import { Nullable, OneOf } from "../../../http/schemas/schema.ts";
+import { makeFieldValue } from "../version-responses.ts";
 
 export const planActions = ["create", "update", "unchanged", "drift", "disable", "delete"] as const;
 
-const anyValue = (description: string) => t.Unsafe<JsonValue>(t.Any({ description }));
+const anyValue = (description: string) => t.Unsafe<JsonValue>(makeFieldValue({ description, examples: [null] }));
 
 const changeFields = () =>
   t.Object(
