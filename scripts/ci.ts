@@ -15,6 +15,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { startTestServers } from "../test/support/test-servers.ts";
+import { keepFilesInMemory } from "./files-in-memory.ts";
 import { startLoad } from "./gate-load.ts";
 import { counts, flaky, runOnceMore, runStep, runTests } from "./gate-steps.ts";
 import { showSummary } from "./gate-summary.ts";
@@ -50,6 +51,7 @@ const secondChances = options.stress ? 24 : 6;
 const budgetSeconds = options.quick ? 60 : 12 * 60;
 
 if (options.full) process.env["COMPANIOND_TEST_FULL"] = "1";
+const ownFiles = keepFilesInMemory();
 const testFiles = findTestFiles().filter((file) => options.full || !file.isFullOnly);
 adoptOrphans();
 if (options.quick) await runQuick();
@@ -58,6 +60,7 @@ else await runGate();
 
 waitForOrphans();
 showSummary({ counts, flaky, processor: readProcessor() });
+ownFiles[Symbol.dispose]();
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);
 
 function readProcessor() {

@@ -140,7 +140,7 @@ test.each([
     });
     const find = () => findLeftovers(world.data.path).map((one) => world.data.file(one));
     await inTime(held, { what: "the download" });
-    expect(find().map((dir) => readdirSync(dir))).toEqual([["serve.lock", "stored"]]);
+    expect(find().map((dir) => readdirSync(dir).sort())).toEqual([["serve.lock", "stored"]]);
     child.kill(signal);
     expect(await child.exited).toBe(exitCode);
     expect(find()).toHaveLength(signal === "SIGKILL" ? 1 : 0);
