@@ -86,7 +86,7 @@ const pages: readonly Page[] = [
   { path: "docs/people.md", prints: /"reopens_at":/ },
   { path: "docs/tools.md", prints: /"secret":"whsec_/ },
   { path: "docs/scaling.md", prepare: prepareMove },
-  { path: "docs/versions.md", prints: /"began_version":3/ },
+  { path: "docs/versions.md", prints: /"began_version":\d/ },
   { path: "docs/voice.md" },
   { path: "docs/webhooks.md", prints: /^whsec_/m },
 ];
