@@ -14,7 +14,10 @@ import { unansweredQueries } from "../../src/engines/postgres/unanswered.ts";
 import { usageQueries } from "../../src/engines/postgres/usage.ts";
 import { labelQueries } from "../../src/engines/postgres/usage-label-index.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys.ts";
+import { setQueries } from "../../src/engines/store-shared/scripts/companion-sets.ts";
+import { stateQueries } from "../../src/engines/store-shared/scripts/companion-states.ts";
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
+import { draftQueries } from "../../src/engines/store-shared/scripts/drafts.ts";
 import { feedbackQueries } from "../../src/engines/store-shared/scripts/feedback.ts";
 import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
 import { insightQueries } from "../../src/engines/store-shared/scripts/insights.ts";
@@ -29,6 +32,8 @@ import { presenceQueries } from "../../src/engines/store-shared/scripts/presence
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
+import { roomQueries } from "../../src/engines/store-shared/scripts/version-room.ts";
+import { versionQueries } from "../../src/engines/store-shared/scripts/version-store.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
 import { watchedQueries } from "../../src/engines/store-shared/scripts/watched-handoffs.ts";
 import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
@@ -116,6 +121,23 @@ const cases: [name: string, text: string, index: string][] = [
   ["an unanswered question", unansweredQueries.one, "knowledge_turns_unanswered"],
   ["the key of a visitor's token", visitorKeyLookupQueries.find, "visitor_keys_pkey"],
   ["the keys that may cover a companion", visitorKeyLookupQueries.candidates, "visitor_keys_fact"],
+  // On an empty table every index that begins with the account is as good.
+  ["a companion by its slug", companionQueries.bySlug, "Index Scan using companions_"],
+  ["companions that are changed", stateQueries.lock, "companions_id_unique"],
+  ["tools of companions", stateQueries.tools, "tools_name"],
+  ["sources of companions", stateQueries.sources, "knowledge_sources_companion"],
+  ["versions of a companion", versionQueries.pages.desc, "Index Scan Backward using companion_versions_"],
+  ["a version", versionQueries.one, "companion_texts_"],
+  ["versions since a set was applied", versionQueries.since, "companion_versions_"],
+  ["a draft", draftQueries.one, "companion_drafts_pkey"],
+  ["companions of a set by slug", setQueries.bySlug, "Index Scan using companions_"],
+  ["members of a set", setQueries.members, "applied_companions_set"],
+  ["what a set has applied", setQueries.applied, "applied_companions_pkey"],
+  ["texts that no version has", roomQueries.unused, "companion_versions_system_prompt"],
+  ["the oldest versions of an account", roomQueries.oldest, "Index Scan using companion_versions_account"],
+  ["whether a message names a version", roomQueries.oldest, "conversations_companion"],
+  ["versions beyond the newest", roomQueries.beyond, "companion_versions_companion_id_number_pk"],
+  ["versions of a deleted companion", roomQueries.deleteSome, "companion_versions_companion_id_number_pk"],
   ["a tool", toolQueries.one, "tools_pkey"],
   ["the tools of a companion", toolQueries.pages.asc, "tools_name"],
   ["the tools of a turn", toolQueries.all, "tools_name"],

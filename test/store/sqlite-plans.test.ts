@@ -16,6 +16,9 @@ import { usageQueries } from "../../src/engines/sqlite/usage.ts";
 import { labelQueries } from "../../src/engines/sqlite/usage-label-index.ts";
 import { visitorDayQueries } from "../../src/engines/sqlite/visitor-days.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/sqlite/visitor-keys.ts";
+import { setQueries } from "../../src/engines/store-shared/scripts/companion-sets.ts";
+import { stateQueries } from "../../src/engines/store-shared/scripts/companion-states.ts";
+import { draftQueries } from "../../src/engines/store-shared/scripts/drafts.ts";
 import { feedbackQueries } from "../../src/engines/store-shared/scripts/feedback.ts";
 import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
@@ -29,6 +32,8 @@ import { peopleListQueries } from "../../src/engines/store-shared/scripts/people
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
+import { roomQueries } from "../../src/engines/store-shared/scripts/version-room.ts";
+import { versionQueries } from "../../src/engines/store-shared/scripts/version-store.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
 import { watchedQueries } from "../../src/engines/store-shared/scripts/watched-handoffs.ts";
 import { outboxQueries } from "../../src/engines/store-shared/scripts/webhook-deliveries.ts";
@@ -430,8 +435,18 @@ test.each(Object.entries(conversationListQueries))("conversations %s", async (_,
 
 const { pages: toolPages, ...toolLookups } = toolQueries;
 const { pages: callPages, ...callLookups } = toolCallQueries;
-test.each(Object.entries({ ...toolPages, ...toolLookups, ...callPages, ...callLookups }))(
-  "tools and their calls: %s, by index",
+const { pages: versionPages, ...versionLookups } = versionQueries;
+const ofVersions = {
+  ...versionPages,
+  ...versionLookups,
+  ...roomQueries,
+  ...setQueries,
+  ...stateQueries,
+  ...draftQueries,
+};
+
+test.each(Object.entries({ ...toolPages, ...toolLookups, ...callPages, ...callLookups, ...ofVersions }))(
+  "tools, their calls and versions: %s, by index",
   async (_, sql) => {
     using directory = temporaryDirectory();
     await provideSqlite(directory.path);
@@ -439,7 +454,7 @@ test.each(Object.entries({ ...toolPages, ...toolLookups, ...callPages, ...callLo
     const rows = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${translate(sql)}`).all();
     database.closeWithStatements();
     // What is scanned is a list of parameters, or the rows that were just found.
-    const scanned = rows.filter(({ detail }) => /^SCAN (?!json_each |t$)/.test(detail));
+    const scanned = rows.filter(({ detail }) => /^SCAN (?!json_each |(t|found)$)/.test(detail));
     expect(scanned).toEqual([]);
     expect(rows.some(({ detail }) => detail.startsWith("SEARCH "))).toBe(true);
   },

@@ -20,7 +20,7 @@ import { toSnakeCase } from "../../../lib/field-names.ts";
 import { companionEvent } from "../rows/events.ts";
 import { toFacts, type VersionRow } from "../rows/versions.ts";
 import { changes } from "./changes.ts";
-import { companionStates, type HeldCompanion, sourcesOf } from "./companion-states.ts";
+import { companionStates, type HeldCompanion, selectBySlugs, sourcesOf } from "./companion-states.ts";
 import type { CompanionWriter } from "./companion-writes.ts";
 import { holdings } from "./holdings.ts";
 import { all, columns, insertAll, lock, run, type Script, type ScriptRunner } from "./script.ts";
@@ -35,8 +35,7 @@ const shown = columns<AppliedRow>("a", [
   ...(["companionId", "setName", "fields", "tools", "sources", "isPruned", "version", "appliedAt"] as const),
 ]);
 export const setQueries = {
-  ids: `SELECT c.id FROM companions c WHERE c.account_id = $1 AND c.slug = ANY ($2::text[])
-    UNION SELECT c.id FROM companions c WHERE c.id = ANY ($3::text[]) AND c.account_id = $1`,
+  bySlug: selectBySlugs,
   members: "SELECT companion_id AS id FROM applied_companions WHERE account_id = $1 AND set_name = $2",
   applied: `SELECT ${shown} FROM applied_companions a WHERE a.companion_id = ANY ($1::text[])`,
 };
@@ -48,9 +47,9 @@ function toApplied({ setName: set, isPruned, version, appliedAt, ...row }: Appli
 }
 
 function* listIds(accountId: string, { set, slugs, adoptIds, isWholeSet }: SetScope): Script<string[]> {
-  const named = yield* all<{ id: string }>(setQueries.ids, accountId, slugs, adoptIds);
+  const named = slugs.length === 0 ? [] : yield* all<{ id: string }>(setQueries.bySlug, accountId, slugs);
   const members = isWholeSet ? yield* all<{ id: string }>(setQueries.members, accountId, set) : [];
-  return [...new Set([...named, ...members].map(({ id }) => id))];
+  return [...new Set([...adoptIds, ...[...named, ...members].map(({ id }) => id)])];
 }
 
 function* toState(held: readonly HeldCompanion[]): Script<SetState> {

@@ -13,6 +13,9 @@ import { all, columns, type Script } from "./script.ts";
  */
 export const ofAccount = (accountId: string) => `(c.account_id = ${accountId}) IS TRUE`;
 
+export const selectBySlugs =
+  "SELECT c.slug, c.id FROM companions c WHERE c.account_id = $1 AND c.slug = ANY ($2::text[])";
+
 export interface HeldCompanion {
   readonly number: number;
   readonly companion: Companion;

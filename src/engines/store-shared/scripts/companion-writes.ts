@@ -9,7 +9,7 @@ import { toSnakeCase } from "../../../lib/field-names.ts";
 import { toStoredSettings } from "../rows/companion.ts";
 import type { MetadataChange } from "../rows/metadata-blocks.ts";
 import { changes } from "./changes.ts";
-import type { HeldCompanion } from "./companion-states.ts";
+import { type HeldCompanion, selectBySlugs } from "./companion-states.ts";
 import { holdings } from "./holdings.ts";
 import { addRemoval } from "./removals.ts";
 import { all, insertAll, type Parameter, run, runAll, type Script } from "./script.ts";
@@ -24,7 +24,6 @@ const updateField = (field: string) =>
   `UPDATE companions SET ${toSnakeCase(field)} = $2, updated_at = $3 WHERE number = $1`;
 const clearSlugs = "UPDATE companions SET slug = NULL WHERE number = ANY ($1::float8[]::bigint[])";
 const leaveSets = "DELETE FROM applied_companions WHERE companion_id = ANY ($1::text[])";
-const selectSlugs = "SELECT slug FROM companions WHERE account_id = $1 AND slug = ANY ($2::text[])";
 
 /** Versions that are deleted with their companion; the rest is deleted in the background. */
 const maxRemoved = 50;
@@ -83,7 +82,7 @@ export const slugTaken = (slug: string) =>
 
 /** Of these slugs those that a companion has. */
 export function* findTakenSlugs(accountId: string, slugs: readonly string[]): Script<Set<string>> {
-  const rows = slugs.length === 0 ? [] : yield* all<{ slug: string }>(selectSlugs, accountId, slugs);
+  const rows = slugs.length === 0 ? [] : yield* all<{ slug: string }>(selectBySlugs, accountId, slugs);
   return new Set(rows.map(({ slug }) => slug));
 }
 

@@ -13,14 +13,15 @@ const conversationsUntil = `FROM conversations k WHERE k.companion_id = v.compan
       WHERE n.companion_id = v.companion_id AND n.number > v.number ORDER BY n.number LIMIT 1), v.created_at) + ${slackMs}`;
 /** Whether a kept message names version `v`: one that was written while it was the current one. */
 const isNamed = `(EXISTS (SELECT 1
-      FROM (SELECT k.number, k.updated_at ${conversationsUntil} ORDER BY k.created_at DESC LIMIT ${maxSearched}) AS s
-        JOIN messages m ON m.conversation_number = s.number
-      WHERE s.updated_at >= v.created_at - ${slackMs} AND m.created_at >= v.created_at - ${slackMs}
+      FROM (SELECT k.number, k.updated_at ${conversationsUntil} ORDER BY k.created_at DESC LIMIT ${maxSearched}) AS found
+        JOIN messages m ON m.conversation_number = found.number
+      WHERE found.updated_at >= v.created_at - ${slackMs} AND m.created_at >= v.created_at - ${slackMs}
         AND m.companion_version = v.number)
-    OR (SELECT count(*) FROM (SELECT 1 ${conversationsUntil} LIMIT ${maxSearched + 1}) AS s) > ${maxSearched})`;
+    OR (SELECT count(*) FROM (SELECT 1 ${conversationsUntil} LIMIT ${maxSearched + 1}) AS found) > ${maxSearched})`;
 
-const isUsed = (field: string) =>
-  `EXISTS (SELECT 1 FROM companion_versions v WHERE v.${field} = companion_texts.hash AND v.account_id = $1)`;
+/** One index each, and the account not in it: of an EXISTS, PostgreSQL would read all versions of the account. */
+const isUnused = (column: string) => `(SELECT 1 FROM companion_versions v
+    WHERE v.${column} = companion_texts.hash AND (v.account_id = $1) IS TRUE LIMIT 1) IS NULL`;
 
 /** Versions examined in one search for room, and how many at a time. */
 const maxExamined = 500;
@@ -28,7 +29,7 @@ const perPage = 50;
 
 export const roomQueries = {
   unused: `DELETE FROM companion_texts WHERE account_id = $1 AND hash = ANY ($2::text[])
-    AND NOT (${texts.map(isUsed).join(" OR ")})`,
+    AND ${texts.map(isUnused).join(" AND ")}`,
   oldest: `SELECT v.companion_id AS "companionId", v.number, v.created_at AS "createdAt", ${isNamed} AS named
     FROM companion_versions v WHERE v.account_id = $1 AND v.created_at >= $2
       AND (v.created_at, v.companion_id, v.number) > ($2, $3, $4)
