@@ -32,13 +32,17 @@ export function createRecordedEmbeddings(
     },
     async embed(texts, signal, calls) {
       if (provider !== null) {
-        const embedded = await provider.embed(texts, signal, calls);
-        const tokens = Math.ceil(embedded.tokens / texts.length);
+        const asked = provider.embed(texts, signal, calls);
         for (const [at, text] of texts.entries()) {
-          const vector = encodeVector(embedded.vectors[at] ?? new Float32Array());
-          await find(text, async () => ({ vector, tokens }));
+          await find(text, async () => {
+            const { vectors, tokens } = await asked;
+            return {
+              vector: encodeVector(vectors[at] ?? new Float32Array()),
+              tokens: Math.ceil(tokens / texts.length),
+            };
+          });
         }
-        return embedded;
+        return await asked;
       }
       const found: RecordedEmbedding[] = [];
       for (const text of texts) {
@@ -167,7 +171,7 @@ export function createRecordedMcpTools(servers: McpTools | null, recordings: Rec
             };
           }
           reason = listing?.reason ?? reason;
-          return null;
+          throw new Error(reason);
         })
         .catch(() => null);
       return listed === null ? { outcome: "failed", reason } : { outcome: "listed", tools: listed.tools };
