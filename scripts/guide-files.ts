@@ -70,6 +70,7 @@ export const sampleFiles: Readonly<Record<"deploy" | "examples", readonly string
     "examples/README.md",
     ...inFolder("examples/as-code", ".gitignore", "README.md", "deploy.sh", "pipeline.yml"),
     ...inFolder("examples/as-code/companions", "returns.md", "sales.yaml", "support.md", "support.yaml"),
+    ...inFolder("examples/as-code/evals", "support.yaml"),
     ...inFolder("examples/as-code/environments", "production.env", "staging.env"),
     ...inFolder("examples/evals", "README.md", "workflow.yml", "evals/shop.yaml"),
     ...inFolder("examples/evals/companions", "ada.yaml", "shop.md"),

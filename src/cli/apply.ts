@@ -10,6 +10,7 @@ import {
 } from "../core/companion-files/read-companions.ts";
 import { AppError } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { ApiRefusal } from "./api-server.ts";
 import { type ActionInput, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { toFileFaults, writeFaults } from "./companion-sets/faults.ts";
 import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
@@ -124,12 +125,22 @@ async function explained<Result>(
   try {
     return await work();
   } catch (error) {
+    if (isConflict(error)) throw new CommandFailure(inOptions(error.message));
     const errors = error instanceof AppError && error.code === "invalid_request" ? (error.errors ?? []) : [];
     const faults = errors.length === 0 ? null : toFileFaults(errors, companions);
     if (faults === null) throw error;
     await io.writeError(writeFaults(faults));
     throw faulty(faults.length);
   }
+}
+
+function isConflict(error: unknown): error is AppError | ApiRefusal {
+  return (error instanceof AppError || error instanceof ApiRefusal) && error.code === "conflict";
+}
+
+/** What the API calls members of the request are options here. */
+function inOptions(sentence: string): string {
+  return sentence.replace("Send overwrite", "Add --overwrite").replace("prune_max", "--prune-max");
 }
 
 /** Shows what would be deleted. */

@@ -1,4 +1,5 @@
 /** `companiond export`: writes an account's companions as files, which apply as unchanged. */
+import { defaultSet } from "../api/companions/apply/model.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { CommandFailure, singleCommand } from "./command.ts";
 import { toFiles } from "./companion-sets/export-files.ts";
@@ -24,10 +25,12 @@ export const exportCommand = singleCommand({
     const target = await prepareTarget(input)(null);
     const { slugs, leftOut } = await chooseSlugs(target, args.list("slug"));
     const files = new Map<string, string>();
+    const sets = new Set<string>();
     for (const slug of slugs) {
       const found = await target.find(slug);
       if (found === null) throw new CommandFailure(`there is no companion with the slug ${JSON.stringify(slug)}.`);
       for (const [name, text] of await toFiles(found)) files.set(name, text);
+      if (found.set !== null) sets.add(found.set);
     }
     const isAll = args.list("slug").length === 0;
     // A slug has no dot.
@@ -39,11 +42,21 @@ export const exportCommand = singleCommand({
     if (leftOut.length > maxNamed) {
       await io.writeError(`companiond: ${leftOut.length - maxNamed} more have no slug.\n`);
     }
-    const json: JsonValue = { slugs: [...slugs], written: [...written], deleted: [...deleted], left_out: [...leftOut] };
+    const json: JsonValue = {
+      ...{ slugs: [...slugs], written: [...written], deleted: [...deleted] },
+      ...{ left_out: [...leftOut], sets: [...sets].sort() },
+    };
     const parts = [`${slugs.length} companions`, `${written.length} files written`, `${deleted.length} deleted`];
-    return { json, text: `Exported ${parts.join(", ")}.` };
+    return { json, text: `Exported ${parts.join(", ")}.${describeSets([...sets].sort())}` };
   },
 });
+
+/** What to apply them with, where that is not what holds by default. */
+function describeSets(sets: readonly string[]): string {
+  if (sets.every((set) => set === defaultSet)) return "";
+  if (sets.length === 1) return `\nThey belong to a set: apply them with --set ${sets[0]}.`;
+  return `\nThey belong to several sets (${sets.join(", ")}): export each with --slug to a folder of its own.`;
+}
 
 async function chooseSlugs(target: SetTarget, named: readonly string[]) {
   if (named.length > 0) return { slugs: [...new Set(named)], leftOut: [] };

@@ -188,7 +188,11 @@ test("faults are named with their position, and nothing is applied", async () =>
     { ...support, tools: [{ ...orders, url: "http://10.0.0.1/" }] },
   ]);
   expect(invalid.status).toBe(400);
-  expect(invalid.errors.map(({ param }) => param)).toEqual(["companions[1].theme_color", "companions[2].tools[0].url"]);
+  expect(invalid.errors.map(({ param }) => param)).toEqual([
+    "companions[1].theme_color",
+    "companions[1].name",
+    "companions[2].tools[0].url",
+  ]);
   for (const options of [{ prune: "all" }, { set: "A b" }, { note: "x".repeat(501) }, { nmae: 1 }]) {
     const refused = await refusal([sales], options);
     expect([refused.status, refused.errors.map(({ param }) => param)]).toEqual([400, Object.keys(options)]);

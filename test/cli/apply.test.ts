@@ -74,7 +74,11 @@ test.each(["the data directory", "a server"])(
 
     const folder = set.file("out");
     const exported = await run(name, ["export", "-d", folder]);
-    expect(exported).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(exported).toEqual({
+      exitCode: 0,
+      stdout: "Exported 2 companions, 3 files written, 0 deleted.\n",
+      stderr: "",
+    });
     expect(readdirSync(folder).sort()).toEqual([
       ".companiond-export",
       "sales.yaml",
@@ -101,6 +105,39 @@ test.each(["the data directory", "a server"])(
     await run(name, ["apply", "-f", set.file("set/sales.json"), "--prune", "delete", "--yes"]);
   },
 );
+
+test("all that is wrong is reported in one run, each once", async () => {
+  using set = temporaryDirectory();
+  const lines = [
+    ...["slug: A b", "name: 5", "greting: Hi", "greeting:", "system_prompt: x", "system_prompt_file: none.md"],
+    ...[
+      "temperature: hot",
+      "metadata: {a: &x 1, b: *x}",
+      "starters: [1, 2]",
+      "tools:",
+      "  - name: x",
+      "    secret: whsec_1",
+    ],
+    ...[
+      "sources:",
+      "  - slug: y",
+      "  - {slug: z, text_file: none.md}",
+      "  - {slug: z, url: 'https://a.example'}",
+      "---",
+      "slug: b",
+      "slug: c",
+    ],
+  ];
+  await Bun.write(set.file("a.yaml"), `${lines.join("\n")}\n`);
+  await Bun.write(set.file("b.json"), '{"slug": "c",\n "name": "C", "model": 7}');
+  const { exitCode, stderr } = await run("a server", ["apply", "-f", set.path]);
+  const found = stderr.replaceAll(`${set.path}/`, "").split("\n").slice(0, -2);
+  expect(exitCode).toBe(1);
+  expect(found.map((line) => line.split(":").slice(0, 2).join(":"))).toEqual([
+    ...[1, 2, 3, 4, 6, 7, 8, 8, 9, 9, 12, 14, 15, 16, 19].map((line) => `a.yaml:${line}`),
+    ...["b.json:1", "b.json:2"],
+  ]);
+});
 
 test("faults have file and line, those of the server too, and nothing is applied", async () => {
   using set = temporaryDirectory();
@@ -149,7 +186,7 @@ test("drift ends with 1 and is shown with who made it; deleting asks", async () 
   expect(await run("a server", words)).toMatchObject({
     exitCode: 1,
     stdout: "",
-    stderr: expect.stringContaining("Changed elsewhere"),
+    stderr: expect.stringMatching(/Changed elsewhere .* Add --overwrite/),
   });
   const prune = [...words, "--overwrite", "--prune", "delete"];
   expect(await run("a server", prune)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--yes") });

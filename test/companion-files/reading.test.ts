@@ -152,8 +152,8 @@ describe("is refused with its line", () => {
     ["what is not UTF-8", { "a.yaml": notUtf8 }, ["a.yaml:2: Is not UTF-8."]],
     [
       "what is too deep",
-      { "a.json": "[".repeat(100_000), "b.yaml": `a: ${"[".repeat(60)}${"]".repeat(60)}` },
-      ["a.json:1: Is nested too deeply.", "b.yaml:1: Is nested too deeply."],
+      { "a.json": "[".repeat(100_000), "b.yaml": `slug: b\na: ${"[".repeat(60)}${"]".repeat(60)}` },
+      ["a.json:1: Is nested too deeply.", "b.yaml:2: Is nested too deeply."],
     ],
     [
       "a field beside its file",
@@ -218,7 +218,9 @@ test("links and names lead nowhere out of the directory that is given", async ()
   symlinkSync("..", join(root, "set/up"));
   const asCaller = <Result>(_: string, work: () => Result) => work();
   const { companions, faults } = await readCompanionFiles([join(root, "set")], asCaller);
-  expect(companions).toEqual([]);
+  expect(companions.map(({ entry }) => entry)).toEqual([
+    { slug: "a", system_prompt: "inside", greeting: null, no_answer_text: null },
+  ]);
   expect(faults.map(({ line, sentence }) => [line, sentence.includes("leads out of the directory")])).toEqual([
     [3, true],
     [4, true],

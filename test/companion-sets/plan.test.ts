@@ -237,6 +237,7 @@ test("every fault is named with its position, secrets with where they belong", a
     "companions[0].nmae",
     "companions[0].slug",
     "companions[1].max_output_tokens",
+    "companions[1].name",
     "companions[1].theme_color",
     "companions[1].tools[0].headers",
     "companions[2].tools[0].url",

@@ -28,8 +28,10 @@ afterAll(async () => {
   directory[Symbol.dispose]();
 });
 
-async function deploy(...words: string[]) {
-  const child = Bun.spawn(["sh", "deploy.sh", ...words], {
+const deploy = (...words: string[]) => run(["sh", "deploy.sh", ...words]);
+
+async function run(words: string[]) {
+  const child = Bun.spawn(words, {
     cwd: directory.path,
     env: { PATH: `${directory.file("bin")}:${process.env.PATH ?? ""}` },
     ...({ stdout: "pipe", stderr: "pipe" } as const),
@@ -55,4 +57,11 @@ test("staging gets the files, a change by hand is found, and production gets the
   expect([drift.exitCode, drift.stdout]).toEqual([1, expect.stringContaining("greeting was changed by test at")]);
   expect((await deploy("staging", "--overwrite")).exitCode).toBe(0);
   expect((await deploy("production", "--note", "First version")).stdout).toContain("Applied: 2 create.");
+});
+
+test("its evals pass by their recordings, and a changed prompt has none", async () => {
+  const replay = ["sh", "-c", "companiond eval evals -f companions --replay recordings"];
+  expect(await run(replay)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("2 passed") });
+  await Bun.write(directory.file("companions/support.md"), "You help otherwise.\n");
+  expect((await run(replay)).exitCode).toBe(3);
 });

@@ -1,7 +1,7 @@
 /** A companion's history in the dashboard, and its draft: changed with notes, compared, tried, published, brought back. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { examine } from "../support/browser.ts";
+import { examine, hasCount } from "../support/browser.ts";
 import { type DashboardWorld, follow, openDashboardWorld } from "../support/dashboard-world.ts";
 
 let world: DashboardWorld;
@@ -115,3 +115,32 @@ test("changes have notes and a history; a draft is compared with what is live, p
   expect((await api.call("GET", path)).json).toMatchObject({ greeting: null, system_prompt: prompt });
   expect(complaints).toEqual([]);
 }, 120_000);
+
+test("a companion has a slug for files, and what they manage is marked", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/healthz");
+  const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  await page.goto(`${world.server.url}/app/companions/${id}`);
+  await press(page, "Give it a slug…");
+  const slug = dialog(page, "Slug");
+  await slug.getByLabel("Slug").fill("No slug");
+  await slug.getByRole("button", { name: "Save" }).click();
+  await slug.locator("[aria-invalid=true]").waitFor();
+  await slug.getByLabel("Slug").fill("support");
+  await slug.getByRole("button", { name: "Save" }).click();
+  await page.getByText("support", { exact: true }).waitFor();
+  const companions = [{ slug: "support", system_prompt: "You help.", greeting: "Hello!" }];
+  expect((await api.call("POST", "/api/apply", { set: "shop", companions })).status).toBe(200);
+  await page.reload();
+  await page.getByText("Managed by files, set").scrollIntoViewIfNeeded();
+  await hasCount(page.getByText("managed by files"), 3);
+  await examine(page, "dashboard-managed");
+  await page.getByText("They set system prompt and greeting").waitFor();
+
+  // Under another slug it is no longer the files'.
+  await press(page, "Change the slug…");
+  await slug.getByText("leaves the set shop").waitFor();
+  await slug.getByLabel("Slug").fill("");
+  await slug.getByRole("button", { name: "Save" }).click();
+  await hasCount(page.getByText("managed by files"), 0);
+  expect(complaints).toEqual([]);
+});

@@ -32,13 +32,12 @@ export const setRoute: Route = route({
     const scope = { set: "", slugs: [], adoptIds: [id], isWholeSet: false };
     const { companions } = await services.store.companionSets.read(accountId, scope);
     const applied = companions[0]?.applied ?? null;
-    const { fields = {}, tools = {}, sources = {} } = applied ?? {};
     return {
       set: applied?.set ?? null,
       fields: [
-        ...Object.keys(fields),
-        ...Object.keys(tools ?? {}).map((name) => `tools.${name}`),
-        ...Object.keys(sources ?? {}).map((name) => `sources.${name}`),
+        ...Object.keys(applied?.fields ?? {}),
+        ...Object.keys(applied?.tools ?? {}).map((name) => `tools.${name}`),
+        ...Object.keys(applied?.sources ?? {}).map((name) => `sources.${name}`),
       ],
       applied_at: toNullableRfc3339(applied?.appliedAt ?? null),
     };

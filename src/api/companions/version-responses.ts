@@ -1,6 +1,7 @@
 /** Versions and drafts on the wire: their schemas, and the conversion into them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Companion as StoredCompanion } from "../../domain/companion.ts";
+import type { JsonValue } from "../../domain/json.ts";
 import { type CompanionVersion, changeVias, type Draft, type VersionFacts } from "../../domain/version.ts";
 import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
 import { AnyObject, Nullable, OneOf } from "../../http/schemas/schema.ts";
@@ -50,9 +51,11 @@ export const WholeVersionObject = closedObject("WholeCompanionVersion", () => ({
 
 /** Of any field, or the list of tools or sources. */
 const makeValue = (example: string | null) =>
-  t.Union(
-    [...[t.String(), t.Number(), t.Boolean(), t.Null(), AnyObject()], t.Array(t.Union([t.String(), AnyObject()]))],
-    { examples: [example] },
+  t.Unsafe<JsonValue>(
+    t.Union(
+      [...[t.String(), t.Number(), t.Boolean(), t.Null(), AnyObject()], t.Array(t.Union([t.String(), AnyObject()]))],
+      { examples: [example] },
+    ),
   );
 
 export const VersionDiffObject = closedObject("VersionDiff", () => ({

@@ -12,7 +12,11 @@ import type { FoundCompanion } from "./target.ts";
 const maxLines = 5;
 
 /** Names to texts, the companion's own file first. */
-export async function toFiles({ companion, tools, sources }: FoundCompanion): Promise<ReadonlyMap<string, string>> {
+export async function toFiles({
+  companion,
+  tools,
+  sources,
+}: Omit<FoundCompanion, "set">): Promise<ReadonlyMap<string, string>> {
   const { writeYaml } = await import("../../core/companion-files/write-yaml.ts");
   const slug = String(companion["slug"]);
   const texts = new Map<string, string>();

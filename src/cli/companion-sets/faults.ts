@@ -4,7 +4,10 @@ import type { FileFault } from "../../core/companion-files/marked-value.ts";
 import type { FileCompanion } from "../../core/companion-files/read-companions.ts";
 import type { FieldError } from "../../domain/errors.ts";
 
-/** Of the params of `POST /api/apply`, which name the companions by their position. */
+/**
+ * Of the params of `POST /api/apply`, which name the companions by their position; without those that are known of the files
+ * already. Null if anything is no fault of a file.
+ */
 export function toFileFaults(errors: readonly FieldError[], companions: readonly FileCompanion[]): FileFault[] | null {
   const faults: FileFault[] = [];
   for (const { param, detail } of errors) {
@@ -12,6 +15,7 @@ export function toFileFaults(errors: readonly FieldError[], companions: readonly
     const companion = root === "companions" && typeof at === "number" ? companions[at] : undefined;
     // What is wrong with the options stands in no file.
     if (companion === undefined) return null;
+    if (companion.isFaulty(path)) continue;
     const sentence = path.length === 0 ? detail : `${path.join(".")}: ${detail}`;
     faults.push({ file: companion.file, line: companion.lineOf(path), sentence });
   }

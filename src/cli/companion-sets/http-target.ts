@@ -61,7 +61,9 @@ export function openHttpTarget(server: ApiServer, note: string | null): SetTarge
       const [companion] = await list("/api/companions", { slug });
       if (companion === undefined) return null;
       const path = `/api/companions/${String(companion["id"])}`;
-      return { companion, tools: await list(`${path}/tools`), sources: await list(`${path}/sources`) };
+      const facts = parse((await server.call("GET", `${path}/set`)).text);
+      const set = isJsonObject(facts) && typeof facts["set"] === "string" ? facts["set"] : null;
+      return { companion, tools: await list(`${path}/tools`), sources: await list(`${path}/sources`), set };
     },
   };
 }

@@ -89,11 +89,14 @@ export async function openLocalTarget(input: ActionInput, email: string, note: s
       const companion = await store.companions.findBySlug(account.id, slug);
       if (companion === null) return null;
       const tools = await store.tools.listAll(companion.id);
+      const scope = { set: "", slugs: [slug], adoptIds: [], isWholeSet: false };
+      const { companions } = await store.companionSets.read(account.id, scope);
       const wire = (value: object) => value as JsonObject;
       return {
         companion: wire(toWireCompanion(companion)),
         tools: tools.map((tool) => wire(toWireTool(tool))),
         sources: (await listSources(companion.id)).map((source) => wire(toWireSource(source))),
+        set: companions[0]?.applied?.set ?? null,
       };
     },
   };

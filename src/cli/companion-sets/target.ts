@@ -34,4 +34,6 @@ export interface FoundCompanion {
   readonly companion: JsonObject;
   readonly tools: readonly JsonObject[];
   readonly sources: readonly JsonObject[];
+  /** The set that applied it last; null for none. */
+  readonly set: string | null;
 }

@@ -117,7 +117,7 @@ async function openJudges({ loadConfig }: ActionInput, options: EvalOptions) {
   const config = toAsked(loadConfig(), { ...options, model: null });
   const { openEvalServices } = await import("../../app/eval-services.ts");
   const entry = { slug: judgeSlug, name: "Judge" };
-  const companion: FileCompanion = { entry, file: "", uploads: [], lineOf: () => 1 };
+  const companion: FileCompanion = { entry, file: "", uploads: [], lineOf: () => 1, isFaulty: () => false };
   const own = { companions: [companion], mode: { kind: "live" }, models: [], asCaller } as const;
   const { services, find, close } = await openEvalServices(config, own);
   return { judge: createTrialTarget(services, { find, signal }).judge, close };

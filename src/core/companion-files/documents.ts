@@ -1,7 +1,7 @@
 /** Reads the documents of a file that people keep in a repository, strictly: YAML, or JSON by the file's name. */
 import type { JsonValue } from "../../domain/json.ts";
 import { readJson } from "./json-document.ts";
-import { type FileFault, lineOf, type MarkedValue } from "./marked-value.ts";
+import { type FileFault, isUnread, lineOf, type MarkedValue } from "./marked-value.ts";
 
 export const maxFileBytes = 1024 * 1024;
 
@@ -9,11 +9,13 @@ export interface FileDocument {
   readonly value: JsonValue;
   /** From 1: of a member's name, or an item; of the nearest that holds it where it is missing. */
   lineOf(path: readonly (string | number)[]): number;
+  /** Whether what is there could not be read, which is among the faults. */
+  isUnread(path: readonly (string | number)[]): boolean;
 }
 
 export interface FileDocuments {
   readonly isJson: boolean;
-  /** Those without a fault. */
+  /** All that can be read: what has a fault is there as far as it can be, and null otherwise. */
   readonly documents: readonly FileDocument[];
   readonly faults: readonly FileFault[];
 }
@@ -57,6 +59,7 @@ export async function readDocuments(file: string, bytes: Uint8Array): Promise<Fi
     const documents = read.map(({ value, mark }) => ({
       value,
       lineOf: (path: readonly (string | number)[]) => lineOf(mark, path),
+      isUnread: (path: readonly (string | number)[]) => isUnread(mark, path),
     }));
     if (documents.length === 0 && faults.length === 0) report(1, "Has nothing in it.");
     return { isJson, documents, faults };
@@ -82,7 +85,7 @@ export async function readDocuments(file: string, bytes: Uint8Array): Promise<Fi
   if (text.trim() === "") return answer([]);
   const lineAt = openLines(text);
   const read = readJson(text, lineAt, (offset, sentence) => report(lineAt(offset), sentence));
-  return answer(read !== null && faults.length === 0 ? [read] : []);
+  return answer(read === null ? [] : [read]);
 }
 
 /** More would say no more. */

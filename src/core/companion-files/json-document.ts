@@ -92,8 +92,9 @@ export function readJson(json: string, lineAt: (offset: number) => number, repor
     }
     const value = json[at] === '"' ? readText() : readWord();
     const fault = typeof value === "number" ? findNumberFault(value) : null;
-    if (fault !== null) report(start, fault);
-    return { value, mark: mark(noParts) };
+    if (fault === null) return { value, mark: mark(noParts) };
+    report(start, fault);
+    return { value: null, mark: { ...mark(noParts), isUnread: true } };
   }
 
   try {

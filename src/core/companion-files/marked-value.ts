@@ -13,6 +13,8 @@ export interface FileFault {
 export interface Mark {
   readonly line: number;
   readonly parts: ReadonlyMap<string | number, Mark>;
+  /** What is written there cannot be read, which is reported: the value is not what was meant. */
+  readonly isUnread?: true;
 }
 
 export interface MarkedValue {
@@ -34,6 +36,16 @@ export function lineOf(mark: Mark, path: readonly (string | number)[]): number {
     at = next;
   }
   return at.line;
+}
+
+/** Whether what the path leads to, or something that holds it, could not be read. */
+export function isUnread(mark: Mark, path: readonly (string | number)[]): boolean {
+  let at: Mark | undefined = mark;
+  for (const step of path) {
+    if (at?.isUnread) return true;
+    at = at?.parts.get(step);
+  }
+  return at?.isUnread ?? false;
 }
 
 /** A sentence, or null. */

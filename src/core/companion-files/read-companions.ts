@@ -29,10 +29,12 @@ export interface FileCompanion {
   readonly uploads: readonly FileUpload[];
   /** `path`: in `entry`. */
   lineOf(path: readonly (string | number)[]): number;
+  /** Whether what is wrong with this is known already. */
+  isFaulty(path: readonly (string | number)[]): boolean;
 }
 
 export interface CompanionFiles {
-  /** Those without a fault of the file's form. */
+  /** Also those with faults, as far as they can be read. */
   readonly companions: readonly FileCompanion[];
   readonly faults: readonly FileFault[];
 }
@@ -82,13 +84,19 @@ function readWithin(path: string, budget: { bytes: number }, asCaller: AsCaller)
 function splitList(document: FileDocument): FileDocument[] {
   const { value } = document;
   if (!Array.isArray(value)) return [document];
-  return value.map((item, at) => ({ value: item, lineOf: (path) => document.lineOf([at, ...path]) }));
+  return value.map((item, at) => ({
+    value: item,
+    lineOf: (path) => document.lineOf([at, ...path]),
+    isUnread: (path) => document.isUnread([at, ...path]),
+  }));
 }
 
 function readCompanion(document: FileDocument, source: NamedPath, budget: { bytes: number }, asCaller: AsCaller) {
   const faults: FileFault[] = [];
+  const known = new Set<string>();
   const report = (path: readonly (string | number)[], sentence: string) => {
     faults.push({ file: source.path, line: document.lineOf(path), sentence });
+    known.add(path.join(".").replace(/_file$/, ""));
   };
   if (!isJsonObject(document.value)) {
     report([], "Must be a companion: fields with their values. Separate several by a line ---.");
@@ -145,7 +153,8 @@ function readCompanion(document: FileDocument, source: NamedPath, budget: { byte
     }
     if (Object.hasOwn(sent, "text"))
       report([...path, "text"], "Write the text into a file, and name that as text_file.");
-    if (textFile !== undefined) return { ...rest, text: readText([...path, "text_file"], textFile) };
+    // What cannot be read is reported, and is no fault of its form as well.
+    if (textFile !== undefined) return { ...rest, text: readText([...path, "text_file"], textFile) ?? "?" };
     if (file === undefined) return rest;
     const upload = readNamed([...path, "file"], file, (real) => {
       return { path: real, hash: Bun.SHA256.hash(readFileOf(real, maxUploadBytes, asCaller), "hex") };
@@ -159,10 +168,13 @@ function readCompanion(document: FileDocument, source: NamedPath, budget: { byte
   if (Array.isArray(sources)) {
     entry["sources"] = sources.map((one, at) => (isJsonObject(one) ? readSource(one, at) : one));
   }
-  if (!Object.hasOwn(entry, "slug")) report([], "slug is missing: it is what joins the file and the server.");
+  if (!Object.hasOwn(entry, "slug")) report(["slug"], "slug is missing: it is what joins the file and the server.");
   const lineOf = (path: readonly (string | number)[]) => document.lineOf(toFilePath(document.value, path));
-  const companion = { entry, file: source.path, uploads, lineOf };
-  return { companion: faults.length === 0 ? companion : null, faults };
+  const isFaulty = (path: readonly (string | number)[]) => {
+    return known.has(path.join(".")) || document.isUnread(toFilePath(document.value, path));
+  };
+  const companion: FileCompanion = { entry, file: source.path, uploads, lineOf, isFaulty };
+  return { companion, faults };
 }
 
 /** A text's path where a file named its file. */
@@ -183,6 +195,7 @@ function findRepeated(companions: readonly FileCompanion[]): FileFault[] {
   const faults: FileFault[] = [];
   for (const companion of companions) {
     const { slug } = companion.entry;
+    if (slug == null) continue;
     const other = first.get(slug);
     if (other === undefined) first.set(slug, companion);
     else {

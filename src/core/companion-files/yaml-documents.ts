@@ -16,9 +16,10 @@ import { findNumberFault, type Mark, type MarkedValue, maxDepth, noParts } from 
 
 type Report = (line: number, sentence: string) => void;
 
+const notJson = "Is not a value that JSON knows.";
 const emptyValue = "Has no value: write null, or leave the field out.";
 
-/** The documents that are read whole. Faults within one are reported, and leave it out. */
+/** All documents that are YAML; faults within one are reported, and what has one is read as far as it can be. */
 export function readYaml(text: string, report: Report): MarkedValue[] {
   const lines = new LineCounter();
   // Names are compared below: the library would compare each with all others.
@@ -26,22 +27,16 @@ export function readYaml(text: string, report: Report): MarkedValue[] {
   const parsed = parseAllDocuments(text, { ...options, version: "1.2", merge: false, logLevel: "silent" });
   const documents = Array.isArray(parsed) ? parsed : [];
   return documents.flatMap((document) => {
-    let isSound = true;
-    const reportHere = (line: number, sentence: string) => {
-      isSound = false;
-      report(line, sentence);
-    };
     const lineAt = (offset: number) => lines.linePos(offset).line;
     const errors = document.errors.filter(({ code }) => code !== "TAG_RESOLVE_FAILED");
     for (const { pos, message } of errors) {
-      reportHere(lineAt(pos[0]), `Is not valid YAML: ${message.replace(/\.*$/, "")}.`);
+      report(lineAt(pos[0]), `Is not valid YAML: ${message.replace(/\.*$/, "")}.`);
     }
     // What was guessed of the rest would be reported as if it were written there.
     if (errors.length > 0) return [];
-    refuseDirectives(document, text, reportHere);
+    refuseDirectives(document, text, report);
     const start = document.contents?.range?.[0] ?? document.range[0];
-    const read = toMarked(document.contents, lineAt(start), 1, { lineAt, report: reportHere });
-    return isSound ? [read] : [];
+    return [toMarked(document.contents, lineAt(start), 1, { lineAt, report })];
   });
 }
 
@@ -65,7 +60,7 @@ function toMarked(node: Node | null | undefined, line: number, depth: number, re
   const { report } = reading;
   const refuse = (sentence: string): MarkedValue => {
     report(line, sentence);
-    return { value: null, mark: { line, parts: noParts } };
+    return { value: null, mark: { line, parts: noParts, isUnread: true } };
   };
   if (depth > maxDepth) return refuse("Is nested too deeply.");
   if (isAlias(node)) return refuse("Aliases are not read: write the value out.");
@@ -74,19 +69,17 @@ function toMarked(node: Node | null | undefined, line: number, depth: number, re
   if (node.tag) report(line, tagFault);
   if (isMap(node)) return toObject(node.items, line, depth, reading);
   if (isSeq(node)) return toList(node.items, line, depth, reading);
-  if (!isScalar(node)) return refuse("Is not a value that JSON knows.");
+  if (!isScalar(node)) return refuse(notJson);
   return toScalar(node.value, node.source, line, report);
 }
 
 function toScalar(value: unknown, source: string | undefined, line: number, report: Report): MarkedValue {
-  const mark = { line, parts: noParts };
-  if (value === null && source === "") report(line, emptyValue);
-  const fault = typeof value === "number" ? findNumberFault(value) : null;
-  if (fault !== null) report(line, fault);
+  const isEmpty = value === null && source === "";
   const isJson = value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-  if (isJson) return { value, mark };
-  report(line, "Is not a value that JSON knows.");
-  return { value: null, mark };
+  const fault = isEmpty ? emptyValue : typeof value === "number" ? findNumberFault(value) : isJson ? null : notJson;
+  if (fault === null) return { value: value as JsonValue, mark: { line, parts: noParts } };
+  report(line, fault);
+  return { value: null, mark: { line, parts: noParts, isUnread: true } };
 }
 
 function toList(items: readonly unknown[], line: number, depth: number, reading: Reading): MarkedValue {

@@ -53,8 +53,8 @@ const contents = ["text", "url", "sitemap", "file_hash", "content_hash"] as cons
 /** Faults of the form alone, which need no server. Params are `companions[0].name`. */
 export function listFormFaults(companions: readonly unknown[]): FieldError[] {
   return companions.flatMap((entry, at) => {
-    const errors = appliedCompanion.listErrors(entry);
-    return inEntry(at, errors.length > 0 ? errors.map(explainSecret) : listRuleFaults(entry as AppliedCompanion));
+    const errors = appliedCompanion.listErrors(entry).map(explainSecret);
+    return inEntry(at, [...errors, ...listRuleFaults(pickSound(entry, errors))]);
   });
 }
 
@@ -104,12 +104,11 @@ async function readItem(
   const existing = findExisting(names);
   const current = existing?.companion ?? newCompanionSettings("");
   const errors = [...(await listSettingErrors(appliedCompanion, entry, rules, current))].map(explainSecret);
-  if (errors.length > 0) return { item: null, errors };
-  const sent = appliedCompanion.check(entry);
+  const sent = pickSound(entry, errors);
   errors.push(...listRuleFaults(sent));
   if (existing === null && names.adopt !== undefined) {
     errors.push({ param: "adopt", detail: "There is no companion with this id." });
-  } else if (existing === null && sent.name === undefined) {
+  } else if (existing === null && entry["name"] === undefined) {
     errors.push({ param: "name", detail: "This field is required: there is no companion with this slug yet." });
   }
   for (const [at, body] of (sent.tools ?? []).entries()) {
@@ -122,11 +121,29 @@ async function readItem(
     const detail = "There is no source with this slug on the server: only there could its content be.";
     errors.push(...inList("sources", at, [{ param: "content_hash", detail }]));
   }
-  const { named, patch } = readSettings(sent);
-  if (errors.length === 0) errors.push(...(await listPriceFaults(rules, { ...current, ...patch }, patch)));
-  const tools = sent.tools?.map((body) => ({ body, kind: findKind(body) ?? "http" })) ?? null;
-  const item = { slug: sent.slug, adopt: names.adopt ?? null, named, patch, tools, sources: sent.sources ?? null };
+  if (errors.length > 0) return { item: null, errors };
+  const checked = appliedCompanion.check(entry);
+  const { named, patch } = readSettings(checked);
+  errors.push(...(await listPriceFaults(rules, { ...current, ...patch }, patch)));
+  const tools = checked.tools?.map((body) => ({ body, kind: findKind(body) ?? "http" })) ?? null;
+  const item = {
+    slug: checked.slug,
+    adopt: names.adopt ?? null,
+    named,
+    patch,
+    tools,
+    sources: checked.sources ?? null,
+  };
   return { item: errors.length === 0 ? item : null, errors };
+}
+
+type SoundPart = Partial<AppliedCompanion>;
+
+/** What of an entry has no fault: further checks need values of the right types. */
+function pickSound(entry: unknown, errors: readonly FieldError[]): SoundPart {
+  if (!isJsonObject(entry)) return {};
+  const faulty = new Set(errors.map(({ param }) => param.split(".", 1)[0]));
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => !faulty.has(name)));
 }
 
 function readSettings(sent: AppliedCompanion): Pick<Item, "named" | "patch"> {
@@ -137,7 +154,7 @@ function readSettings(sent: AppliedCompanion): Pick<Item, "named" | "patch"> {
 }
 
 /** What the schema of one entry cannot say. */
-function listRuleFaults({ tools = [], sources = [] }: AppliedCompanion): FieldError[] {
+function listRuleFaults({ tools = [], sources = [] }: SoundPart): FieldError[] {
   const errors: FieldError[] = [];
   for (const [at, { name }] of tools.entries()) {
     if (tools.findIndex((other) => other.name === name) < at) {

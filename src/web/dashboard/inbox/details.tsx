@@ -38,7 +38,7 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
       <Resolved resolved={resolved} />
       {handoff && (
         <>
-          <Assignee assignee={assignee} onChange={(assignee) => void change.run({ assignee })} />
+          <Assignee assignee={assignee} isBusy={change.isBusy} onChange={(assignee) => void change.run({ assignee })} />
           <Tags tags={tags} isBusy={change.isBusy} onChange={(tags) => void change.run({ tags })} />
           {change.error !== null && <Problem>{toSentence(change.error)}</Problem>}
           <Notes conversation={conversation} path={path} onChanged={onChanged} />
@@ -52,8 +52,14 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
   );
 }
 
+interface AssigneeProps {
+  assignee: string | null;
+  isBusy: boolean;
+  onChange(assignee: string | null): void;
+}
+
 /** Only owners may list the members; others choose among who is present. */
-function Assignee({ assignee, onChange }: { assignee: string | null; onChange(assignee: string | null): void }) {
+function Assignee({ assignee, isBusy, onChange }: AssigneeProps) {
   const session = useSession();
   const ownId = personIdOf(session);
   const members = useLoad<Page<Member>>(isOwner(session) ? "/api/members?limit=200" : null).data?.data;
@@ -66,6 +72,8 @@ function Assignee({ assignee, onChange }: { assignee: string | null; onChange(as
     <SelectField
       label="Assigned to"
       value={assignee ?? ""}
+      // One change at a time: another one would be dropped.
+      disabled={isBusy}
       onValue={(id) => onChange(id || null)}
       options={[{ value: "", label: "No one" }, ...[...named].map(([value, label]) => ({ value, label }))]}
     />

@@ -6,8 +6,7 @@ import { toDraft, toNewBody } from "../companion/draft.ts";
 import { FilesSection } from "../companion/files-section.tsx";
 import { CompanionSettings } from "../companion/settings.tsx";
 import { call, toSentence } from "../lib/api.ts";
-import { useFound } from "../lib/found.ts";
-import { useAction } from "../lib/load.ts";
+import { useAction, useLoad } from "../lib/load.ts";
 import { hasUnsavedWork, homePath, navigate, type Params, releaseGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -27,14 +26,22 @@ export default function CompanionPage({ params }: { params: Params }) {
 }
 
 function OwnPage({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
-  const { found: managed = null } = useFound<CompanionSet>(companion.slug === null ? null : `${pathOf(companion)}/set`);
-  const shared = { companion, onChanged, managed };
+  // Files know a companion by its slug alone.
+  const facts = useLoad<CompanionSet>(companion.slug === null ? null : `${pathOf(companion)}/set`);
+  const managed = facts.data?.set == null ? null : facts.data;
   return (
     <>
       <FailureNotice companionId={companion.id} />
-      <CompanionSettings {...shared}>
+      <CompanionSettings companion={companion} managed={managed} onChanged={onChanged}>
         <div class="mt-6">
-          <FilesSection {...shared} />
+          <FilesSection
+            companion={companion}
+            managed={managed}
+            onChanged={(next) => {
+              onChanged(next);
+              void facts.reload();
+            }}
+          />
         </div>
         <Fate companion={companion} onChanged={onChanged} />
       </CompanionSettings>

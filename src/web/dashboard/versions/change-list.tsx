@@ -104,7 +104,7 @@ function Line({ kind, parts }: DiffLine) {
       <span dir="auto" class="min-w-0 flex-1 wrap-anywhere whitespace-pre-wrap">
         {parts.map(({ text, isChanged }, at) =>
           isChanged ? (
-            <mark key={at} class={`rounded-[0.5rem] bg-card px-1 font-semibold ${part}`}>
+            <mark key={at} class={`rounded-[0.5rem] bg-card font-semibold ${part}`}>
               {text}
             </mark>
           ) : (

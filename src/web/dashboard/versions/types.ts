@@ -1,6 +1,7 @@
-/** Of files that manage a companion: what the API sends. */
+/** Which files manage a companion: what the API sends. */
 export interface CompanionSet {
-  set: string;
+  /** Null: none do. */
+  set: string | null;
   /** Wire names, and `tools.<name>` and `sources.<slug>`. */
   fields: string[];
 }

@@ -27,5 +27,5 @@ export function saveDraft(
 /** What would change for visitors. */
 export function listChanges(live: Companion, draft: CompanionDraft): FieldChange[] {
   const [before, after] = [fieldsOf(live), fieldsOf(draft)];
-  return draft.changed.map((field) => ({ field, from: before[field] ?? null, to: after[field] ?? null }));
+  return draft.changed.map((field) => ({ field, from: before[field], to: after[field] }) as FieldChange);
 }
