@@ -157,6 +157,9 @@ interface RecordedTools extends JsonObject {
   tools: { name: string; description: string; parameters: JsonObject }[];
 }
 
+/** A visitor waits less: which tools are recorded must not depend on how busy a server is. */
+const maxListMs = 60_000;
+
 /** Lists alone: no eval calls a tool. `servers` is asked while recording; null to replay. */
 export function createRecordedMcpTools(servers: McpTools | null, recordings: Recordings): McpTools {
   return {
@@ -164,7 +167,7 @@ export function createRecordedMcpTools(servers: McpTools | null, recordings: Rec
       let reason = "It is not recorded what the server offers.";
       const listed = await recordings
         .answer<RecordedTools>({ kind: "tools", url: server.url }, async () => {
-          const listing = await servers?.list(server, signal);
+          const listing = await servers?.list({ ...server, timeoutMs: maxListMs }, signal);
           if (listing?.outcome === "listed") {
             return {
               tools: listing.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
