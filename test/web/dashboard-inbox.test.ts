@@ -118,6 +118,8 @@ test("two colleagues: one is shown what the other does, and no visitor gets two 
   await press(owner.page, "Take over…");
   await owner.page.getByRole("dialog").getByRole("button", { name: "Take over" }).click();
   await owner.page.getByText("You have it since").waitFor();
+  // It is closed once all is done; before, it keeps the keyboard.
+  await owner.page.getByRole("dialog").waitFor({ state: "detached" });
   await composer(owner.page).press("Enter");
   await transcript(owner.page).getByText("I am on it.").waitFor();
 

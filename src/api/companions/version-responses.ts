@@ -1,10 +1,10 @@
 /** Versions and drafts on the wire: their schemas, and the conversion into them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Companion as StoredCompanion } from "../../domain/companion.ts";
-import type { JsonValue } from "../../domain/json.ts";
 import { type CompanionVersion, changeVias, type Draft, type VersionFacts } from "../../domain/version.ts";
+import { anyValue } from "../../http/schemas/json-value.ts";
 import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
-import { AnyObject, Nullable, OneOf } from "../../http/schemas/schema.ts";
+import { Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { shownToolFields } from "../../http/schemas/tool-fields.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { CompanionObject, makeSettingsFields } from "./responses.ts";
@@ -49,21 +49,12 @@ export const WholeVersionObject = closedObject("WholeCompanionVersion", () => ({
   sources: t.Array(makeSource(), { description: "Without their content." }),
 }));
 
-/** Of any field, or the list of tools or sources. */
-const makeValue = (example: string | null) =>
-  t.Unsafe<JsonValue>(
-    t.Union(
-      [...[t.String(), t.Number(), t.Boolean(), t.Null(), AnyObject()], t.Array(t.Union([t.String(), AnyObject()]))],
-      { examples: [example] },
-    ),
-  );
-
 export const VersionDiffObject = closedObject("VersionDiff", () => ({
   changes: t.Array(
     t.Object({
       field: t.String({ description: "A field, `tools` or `sources`.", examples: ["system_prompt"] }),
-      from: makeValue(null),
-      to: makeValue("You help customers of a bicycle shop."),
+      from: anyValue("As it is in this version."),
+      to: anyValue("As it is in the other one."),
     }),
   ),
 }));

@@ -8,13 +8,14 @@
  */
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
-import { addMembers, blockSize, intersect, removeMember } from "../store-shared/rows/member-sets.ts";
+import { addMembers, blockSize, intersect } from "../store-shared/rows/member-sets.ts";
 import {
+  changeMembers,
   createIndexText,
-  diffEntries,
   groupByBlock,
+  groupChanges,
+  type MetadataChange,
   type MetadataEntry,
-  placeOf,
   readBlock,
   toMetadataEntry,
 } from "../store-shared/rows/metadata-blocks.ts";
@@ -187,24 +188,17 @@ export function createMetadataIndex(table: MetadataTable) {
     },
 
     /** Call it inside a change of the account; only differences are written. */
-    async replace(
-      transaction: Transaction,
-      accountNumber: number,
-      number: number,
-      before: JsonObject,
-      after: JsonObject,
-    ): Promise<void> {
-      const { block, offset } = placeOf(number);
-      const { removed, added } = diffEntries(before, after, toIndexText);
-      const places = [...removed, ...added].map((entry) => ({ ...entry, block }));
-      if (places.length === 0) return;
-      const sets = await read(transaction, accountNumber, places);
-      const changed = places.map((place, at) => {
-        const set = sets[at] ?? null;
-        if (at >= removed.length) return { ...place, members: addMembers(set, [offset]) };
-        return { ...place, members: set === null ? null : removeMember(set, offset) };
-      });
-      await write(transaction, accountNumber, changed);
+    async replace(transaction: Transaction, accountNumber: number, changes: readonly MetadataChange[]): Promise<void> {
+      const groups = groupChanges(changes, toIndexText);
+      for (let at = 0; at < groups.length; at += maxWritten) {
+        const places = groups.slice(at, at + maxWritten);
+        const sets = await read(transaction, accountNumber, places);
+        const changed = places.map((place, index) => ({
+          ...place,
+          members: changeMembers(sets[index] ?? null, place),
+        }));
+        await write(transaction, accountNumber, changed);
+      }
     },
   };
 }

@@ -9,11 +9,13 @@
  */
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { JsonObject } from "../../domain/companion.ts";
-import { addMembers, blockSize, hasMember, intersect, removeMember } from "../store-shared/rows/member-sets.ts";
+import { addMembers, blockSize, hasMember, intersect } from "../store-shared/rows/member-sets.ts";
 import {
+  changeMembers,
   createIndexText,
-  diffEntries,
   groupByBlock,
+  groupChanges,
+  type MetadataChange,
   type MetadataEntry,
   placeOf,
   readBlock,
@@ -78,13 +80,6 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
   ): void {
     const row = findBlock.get(accountNumber, path, value, block);
     writeBlock.run(accountNumber, path, value, block, addMembers(row?.members ?? null, offsets));
-  }
-
-  function removeFrom(accountNumber: number, { path, value }: MetadataEntry, block: number, offset: number): void {
-    const row = findBlock.get(accountNumber, path, value, block);
-    const left = row === null ? null : removeMember(row.members, offset);
-    if (left === null) deleteBlock.run(accountNumber, path, value, block);
-    else writeBlock.run(accountNumber, path, value, block, left);
   }
 
   /** Numbers in descending order, a few at a time, all below `below`; no statement stays open in between. */
@@ -155,11 +150,13 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
     },
 
     /** Call it inside a write; only differences are written. */
-    replace(accountNumber: number, number: number, before: JsonObject, after: JsonObject): void {
-      const { block, offset } = placeOf(number);
-      const { removed, added } = diffEntries(before, after, toIndexText);
-      for (const entry of removed) removeFrom(accountNumber, entry, block, offset);
-      for (const entry of added) addTo(accountNumber, entry, block, [offset]);
+    replace(accountNumber: number, changes: readonly MetadataChange[]): void {
+      for (const { path, value, block, ...change } of groupChanges(changes, toIndexText)) {
+        const row = findBlock.get(accountNumber, path, value, block);
+        const left = changeMembers(row?.members ?? null, change);
+        if (left === null) deleteBlock.run(accountNumber, path, value, block);
+        else writeBlock.run(accountNumber, path, value, block, left);
+      }
     },
   };
 }

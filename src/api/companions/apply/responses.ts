@@ -1,12 +1,10 @@
 /** The response to `POST /api/apply`. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import type { JsonValue } from "../../../domain/json.ts";
+import { anyValue } from "../../../http/schemas/json-value.ts";
 import { closedObject, namedObject } from "../../../http/schemas/named-object.ts";
 import { Nullable, OneOf } from "../../../http/schemas/schema.ts";
 
 export const planActions = ["create", "update", "unchanged", "drift", "disable", "delete"] as const;
-
-const anyValue = (description: string) => t.Unsafe<JsonValue>(t.Any({ description }));
 
 const changeFields = () =>
   t.Object(

@@ -4,7 +4,7 @@ import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import { listMetadataValues, type MetadataValue } from "../../../domain/metadata.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
-import { blockSize, readMembersBelow } from "./member-sets.ts";
+import { addMembers, blockSize, readMembersBelow, removeMember } from "./member-sets.ts";
 
 /** Companions of one block that have the same value. */
 export interface BlockMembers extends MetadataEntry {
@@ -36,7 +36,7 @@ export function groupByBlock(
 }
 
 /** Entries of only one of the two. */
-export function diffEntries(
+function diffEntries(
   before: JsonObject,
   after: JsonObject,
   toIndexText: IndexText,
@@ -45,6 +45,47 @@ export function diffEntries(
   const added = new Map(listMetadataEntries(after, toIndexText).map((entry) => [key(entry), entry]));
   const removed = listMetadataEntries(before, toIndexText).filter((entry) => !added.delete(key(entry)));
   return { removed, added: [...added.values()] };
+}
+
+/** A companion whose metadata is replaced. */
+export interface MetadataChange {
+  number: number;
+  before: JsonObject;
+  after: JsonObject;
+}
+
+/** What becomes of an index row. */
+interface BlockChange extends MetadataEntry {
+  block: number;
+  added: number[];
+  removed: number[];
+}
+
+/** Only differences, those of one row together. */
+export function groupChanges(changes: readonly MetadataChange[], toIndexText: IndexText): BlockChange[] {
+  const groups = new Map<string, BlockChange>();
+  for (const { number, before, after } of changes) {
+    const { block, offset } = placeOf(number);
+    const differences = diffEntries(before, after, toIndexText);
+    for (const side of ["removed", "added"] as const) {
+      for (const { path, value } of differences[side]) {
+        const key = JSON.stringify([path, value, block]);
+        const group = groups.get(key) ?? { path, value, block, added: [], removed: [] };
+        group[side].push(offset);
+        groups.set(key, group);
+      }
+    }
+  }
+  return [...groups.values()];
+}
+
+/** The members then; null for none. */
+export function changeMembers(
+  set: Uint8Array | null,
+  { added, removed }: Pick<BlockChange, "added" | "removed">,
+): Uint8Array | null {
+  const grown = added.length === 0 ? set : addMembers(set, added);
+  return removed.reduce<Uint8Array | null>((left, offset) => left && removeMember(left, offset), grown);
 }
 
 /** The numbers of a block's members that are below `below`, in descending order, `atOnce` at a time. */

@@ -175,6 +175,7 @@ export function createCompanionSetStore(
         details,
         createdAt,
       });
+      if (context.hasWebhooks === false) return;
       const type = `companion.${kind}d` as const;
       events.push(companionEvent(type, accountId, companion, { ...context, auditId }, changed));
     };
@@ -190,7 +191,7 @@ export function createCompanionSetStore(
       note("delete", companion, auditId, { name: companion?.name ?? "" });
     }
     yield* changes.audit(...entries);
-    if (context.hasWebhooks !== false && events.length > 0) yield* writer.tell(events);
+    if (events.length > 0) yield* writer.tell(events);
   }
 
   return {

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../../domain/companion.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";
 import { toStoredSettings } from "../rows/companion.ts";
+import type { MetadataChange } from "../rows/metadata-blocks.ts";
 import { changes } from "./changes.ts";
 import type { HeldCompanion } from "./companion-states.ts";
 import { holdings } from "./holdings.ts";
@@ -42,7 +43,7 @@ export interface Inserted extends Indexed {
 export interface CompanionParts {
   /** Adds companions that are not yet in the metadata index. */
   index(accountNumber: number, companions: readonly Indexed[]): Script<void>;
-  reindex(accountNumber: number, number: number, before: JsonObject, after: JsonObject): Script<void>;
+  reindex(accountNumber: number, changes: readonly MetadataChange[]): Script<void>;
   /** Keeps the metadata of a companion that is about to go, for usage. */
   keepLabel(companionId: string): Script<void>;
   /** See `NewEvent`. */
@@ -57,6 +58,25 @@ export interface Furnished {
 export interface Revised extends Furnished {
   readonly revision: CompanionRevision & SourceChanges;
 }
+
+const resources = [
+  "toolCreates",
+  "toolUpdates",
+  "toolDeletes",
+  "sourceCreates",
+  "sourceUpdates",
+  "sourceDeletes",
+] as const;
+
+/** What a companion is of which only fields are changed, without reading it again. */
+const toKnown =
+  (nowMs: number) =>
+  ({ held, revision }: Revised): HeldCompanion[] => {
+    if (resources.some((name) => (revision[name] ?? []).length > 0)) return [];
+    const { patch } = revision;
+    if (Object.keys(patch).length === 0) return [held];
+    return [{ ...held, companion: { ...held.companion, ...patch, updatedAt: nowMs } }];
+  };
 
 export const slugTaken = (slug: string) =>
   new AppError("conflict", `The account has a companion with the slug ${slug} already.`);
@@ -117,10 +137,10 @@ export function createCompanionWriter({ reindex, keepLabel, ...parts }: Companio
     for (const [field, changed] of rows) yield* runAll(updateField(field), changed);
     const remetadata = many.filter(({ revision: { patch } }) => patch.metadata !== undefined);
     if (remetadata.length === 0) return;
-    const accountNumber = yield* changes.requireAccount(accountId);
-    for (const { held, revision } of remetadata) {
-      yield* reindex(accountNumber, held.number, held.companion.metadata, revision.patch.metadata ?? {});
-    }
+    const replaced = remetadata.map(({ held: { number, companion }, revision }) => {
+      return { number, before: companion.metadata, after: revision.patch.metadata ?? {} };
+    });
+    yield* reindex(yield* changes.requireAccount(accountId), replaced);
   }
 
   /** Changes tools and sources alone, of those that have just been made without a version. */
@@ -168,11 +188,8 @@ export function createCompanionWriter({ reindex, keepLabel, ...parts }: Companio
       yield* changeFields(accountId, many, context.nowMs);
       yield* furnish(accountId, many, context.nowMs);
       const after = yield* holdings.measure(accountId, context);
-      const written = yield* versions.write(
-        accountId,
-        many.map(({ held }) => held),
-        context,
-      );
+      const held = many.map((one) => one.held);
+      const written = yield* versions.write(accountId, held, context, many.flatMap(toKnown(context.nowMs)));
       yield* holdings.checkChange(accountId, { before, after }, context);
       return written;
     },
@@ -182,7 +199,7 @@ export function createCompanionWriter({ reindex, keepLabel, ...parts }: Companio
       const { id, metadata } = companion;
       const accountNumber = yield* changes.requireAccount(accountId);
       yield* voiceAgents.dismiss([id], nowMs);
-      yield* reindex(accountNumber, number, metadata, {});
+      yield* reindex(accountNumber, [{ number, before: metadata, after: {} }]);
       yield* keepLabel(id);
       yield* run("DELETE FROM quota_daily WHERE companion_id = $1", id);
       // Deletes the row's embed tokens, tools, draft and applied record too.

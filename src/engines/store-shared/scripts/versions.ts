@@ -104,11 +104,17 @@ export function* describeFirst(companions: readonly Companion[]): Script<Made[]>
 export const versions = {
   /**
    * Writes a version of each of these that has changed in what versions keep, and returns what all of them are now. The
-   * companions are locked; `before` is in the order of creation.
+   * companions are locked. `after`: what is known of that; the others are read again.
    */
-  *write(accountId: string, before: readonly HeldCompanion[], context: WriteContext): Script<WrittenChange[]> {
-    const ids = before.map(({ companion }) => companion.id);
-    const now = new Map((yield* companionStates.read(accountId, ids)).map((held) => [held.companion.id, held]));
+  *write(
+    accountId: string,
+    before: readonly HeldCompanion[],
+    context: WriteContext,
+    after: readonly HeldCompanion[] = [],
+  ): Script<WrittenChange[]> {
+    const now = new Map(after.map((held) => [held.companion.id, held]));
+    const unknown = before.map(({ companion }) => companion.id).filter((id) => !now.has(id));
+    for (const held of yield* companionStates.read(accountId, unknown)) now.set(held.companion.id, held);
     const written = before.map((was): WrittenChange => {
       const is = now.get(was.companion.id) ?? was;
       const changed = listChanged(was, is);
