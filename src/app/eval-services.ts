@@ -51,7 +51,10 @@ export interface OpenedEvals {
   close(): Promise<void>;
 }
 
-/** Rejects with `invalid_request` as `POST /api/apply` does, with the companions by their positions. */
+/**
+ * Rejects with `invalid_request` as `POST /api/apply` does, with the companions by their positions, and with `FileRefusal`
+ * for recordings that are none.
+ */
 export async function openEvalServices(given: Config, options: EvalServicesOptions): Promise<OpenedEvals> {
   const { companions, mode, models, asCaller } = options;
   const recordings = await openMode(given, mode);
@@ -103,6 +106,9 @@ async function openMode(config: Config, mode: EvalServicesOptions["mode"]): Prom
   return await createRecordings(mode.directory, systemClock.nowMs(), toRecordedSettings(config));
 }
 
+/** Which passages are recorded must not depend on how busy a provider is. */
+const maxEmbeddingMs = 60_000;
+
 function openEngines(config: Config, recordings: Recordings | null) {
   const isReplay = recordings?.mode === "replay";
   const calls = { ended() {}, failed() {} };
@@ -121,7 +127,7 @@ function openEngines(config: Config, recordings: Recordings | null) {
     clock,
     llm: createRecordedLlm(llm, { recordings, clock, extra }),
     embeddings: embeddingModel === null ? null : createRecordedEmbeddings(embeddingModel, embeddings, recordings),
-    fetcher: createRecordedFetcher(fetcher, recordings),
+    knowledge: { fetcher: createRecordedFetcher(fetcher, recordings), nearMs: maxEmbeddingMs },
     wrapTools: <Engines extends { mcp: Parameters<typeof createRecordedMcpTools>[0] }>(opened: Engines) => ({
       ...opened,
       mcp: createRecordedMcpTools(isReplay ? null : opened.mcp, recordings),

@@ -25,6 +25,8 @@ export interface KnowledgeParts extends Pick<Services, "store" | "clock" | "ids"
   duties: Duties;
   /** Replaced where nothing is fetched, or all of it recorded. */
   fetcher?: Fetcher;
+  /** How long passages by meaning are waited for; left out: as long as visitors may wait. */
+  nearMs?: number;
 }
 
 export interface OpenedKnowledge {
@@ -43,10 +45,10 @@ export function openKnowledge({
   ownHosts,
   ...parts
 }: KnowledgeParts): OpenedKnowledge {
-  const { store, clock, log, measurements, isShared, duties } = parts;
+  const { store, clock, log, isShared, duties } = parts;
   const embedder = embeddings && createCountedEmbedder({ ...parts, provider: embeddings, prices });
   const near = embedder && createNearPassages({ store, embedder });
-  const knowledge = createKnowledgeFinder({ store, near, log, measurements });
+  const knowledge = createKnowledgeFinder({ ...parts, near });
   const reader = openDocumentReader(log);
   const fetcher = parts.fetcher ?? createFetcher({ allowed: privateSources, ownHosts });
   const embedding =

@@ -4,7 +4,6 @@ import type { EmbeddingProvider } from "../contracts/llm/embeddings.ts";
 import type { LlmProvider } from "../contracts/llm/provider.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { TrialServices } from "../core/evals/trial-target.ts";
-import type { Fetcher } from "../core/knowledge/fetching/fetcher.ts";
 import { Measurements } from "../core/metrics/measurements.ts";
 import { createToolbox, type ToolEngines } from "../core/tools/toolbox.ts";
 import { createOpenTurns } from "../core/turns/open-turns.ts";
@@ -16,7 +15,7 @@ import type { Clock } from "../lib/clock.ts";
 import { systemIds } from "../lib/ids.ts";
 import { silentLog } from "../lib/log.ts";
 import type { Sealing } from "../lib/sealing.ts";
-import { openKnowledge } from "./open-knowledge.ts";
+import { type KnowledgeParts, openKnowledge } from "./open-knowledge.ts";
 import { ownHostsOf, toSettings } from "./server-settings.ts";
 
 export interface TrialParts {
@@ -25,8 +24,8 @@ export interface TrialParts {
   readonly clock: Clock;
   readonly llm: LlmProvider;
   readonly embeddings: EmbeddingProvider | null;
-  /** Left out: sources are fetched from their hosts. */
-  readonly fetcher?: Fetcher;
+  /** Left out: sources are fetched from their hosts, and questions embedded while a visitor would wait. */
+  readonly knowledge?: Pick<KnowledgeParts, "fetcher" | "nearMs">;
   /** Replaces what asks servers of tools. */
   wrapTools?(engines: ToolEngines): ToolEngines;
 }
@@ -40,7 +39,7 @@ export interface OpenedTrials {
 }
 
 export function openTrialServices(config: Config, parts: TrialParts): OpenedTrials {
-  const { store, sealing, clock, llm, embeddings, fetcher, wrapTools = (engines) => engines } = parts;
+  const { store, sealing, clock, llm, embeddings, wrapTools = (engines) => engines } = parts;
   const [ids, log, measurements] = [systemIds, silentLog, new Measurements()];
   const settings = toSettings(config);
   const coordination = createMemoryCoordination({
@@ -57,7 +56,7 @@ export function openTrialServices(config: Config, parts: TrialParts): OpenedTria
   });
   const knowledge = openKnowledge({
     ...{ store, clock, ids, log, measurements, embeddings, isShared: false },
-    ...(fetcher === undefined ? {} : { fetcher }),
+    ...parts.knowledge,
     duties: coordination.duties,
     ownHosts: ownHostsOf(config),
     knowledge: config.knowledge,

@@ -46,9 +46,11 @@ afterAll(async () => {
 const own = ["--account", "ada@example.com"];
 const remote = () => ["--url", server.url, "--api-key-file", dir.file("key")];
 
-async function run(...words: string[]) {
+const run = (...words: string[]) => runWhere("test-model", ...words);
+
+async function runWhere(model: string, ...words: string[]) {
   const { mockLlm, dataDir } = server;
-  const provider = { OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: `${mockLlm.url}/v1`, COMPANIOND_MODEL: "test-model" };
+  const provider = { OPENAI_API_KEY: "sk-x", OPENAI_BASE_URL: `${mockLlm.url}/v1`, COMPANIOND_MODEL: model };
   const environment = { COMPANIOND_DATA_DIR: dataDir, ...provider, ...prices };
   return await runCommand(["eval", ...words], { environment });
 }
@@ -102,6 +104,10 @@ test("drafts, versions and other models are tested where they are asked for", as
     expect(prompts).toEqual(["You are a draft", "You are Ada", "You are the second"]);
   }
   expect((await api.call("DELETE", `${path}/draft`)).status).toBe(204);
+  // What the server offers is no matter of this machine, which asks the judges.
+  writeFileSync(dir.file("judged.yaml"), suite.replace('equals: "You said: Thanks"', "judge: It is kind."));
+  const judged = await runWhere("judge-1", dir.file("judged.yaml"), "--live", ...remote(), "--model", "test-model");
+  expect([judged.exitCode, judged.stdout]).toEqual([1, expect.stringContaining("judge: It is kind.: The judge")]);
 });
 
 test("a companion or draft that there is not, and a wrong key, are failures in words", async () => {

@@ -240,6 +240,8 @@ test("a live run stops once --max-cost is spent, and shows a failed provider as 
 });
 
 test("a judge that is refused JSON Schema is asked once more without, and one who says anything else is an error", async () => {
+  // The companion says nothing that it does not know; its judge does.
+  write("companions/ada.yaml", `${companion}answer_mode: grounded\n`);
   writeSuite(simple("Hi", "[{judge: It is kind., votes: 3}]"));
   const judged = answerJudges('{"pass": false, "reason": "\\u001b[31mIt is not."}');
   const failed = await run(["--live"]);

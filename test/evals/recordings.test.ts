@@ -143,6 +143,7 @@ describe("replies", () => {
     const { llm } = openLlm(recordings);
     await ask(llm, "When are you open on Sundays?", { systemPrompt: "You are Ada." });
     await ask(llm, "Hi", { systemPrompt: "Somebody else entirely.", temperature: 1, maxOutputTokens: 7 });
+    for (const other of ["Who?", "Where?", "Whom?"]) await ask(llm, other, { systemPrompt: "You are Ada." });
     const asked = mock.connections;
     const replayed = await openRecordings(directory);
     await ask(openLlm(replayed).llm, "When are you open on Mondays?", { systemPrompt: "You are Ada." }).catch(() => {});
@@ -167,7 +168,15 @@ describe("replies", () => {
     writeFileSync(join(directory, kept), "{");
     const broken = await openRecordings(directory);
     await ask(openLlm(broken).llm, "Hi").catch(() => {});
-    expect(broken.takeMiss()).toBe(`${join(directory, kept)} is no recording: record it again.`);
+    expect(broken.takeMiss()).toBe(`${join(directory, kept)} is no recording: record it again`);
+    writeFileSync(join(directory, kept), "{}");
+    await ask(openLlm(broken).llm, "Hi").catch(() => {});
+    expect(broken.takeMiss()).toBe(`${join(directory, kept)} is no recording: record it again`);
+    for (const facts of ["<<<<<<< main", '{"recorded_at": "yesterday"}']) {
+      writeFileSync(join(directory, "recording.json"), facts);
+      expect(openRecordings(directory)).rejects.toThrow("recording.json is no recording: record it again");
+    }
+    expect(createRecordings(join(directory, kept), nowMs)).rejects.toThrow("nothing can be recorded there (");
   });
 });
 
@@ -186,6 +195,12 @@ describe("knowledge", () => {
     expect([...(vectors[0] ?? [])]).toEqual([...mockVector("boats")]);
     expect((await replayer.embed(["boats", "bikes"], forever)).vectors).toHaveLength(2);
     expect(replayer.embed(["trains"], forever)).rejects.toThrow("has no recording of this embedding request");
+    // Words do instead, so that no reply shows it.
+    const unanswered = await createRecordings(directory, nowMs);
+    mock.respond((_, response) => response.send(401, {}, "{}"));
+    const failing = createRecordedEmbeddings("embed-1", createOpenAiEmbeddings(options), unanswered);
+    await failing.embed(["trains"], forever).catch(() => {});
+    expect(unanswered.takeMiss()).toBe("There will be no recording of this embedding request: it was not answered.");
   });
 
   test("pages, also those that are gone or no UTF-8, and lists of pages are the same", async () => {
@@ -236,8 +251,13 @@ describe("knowledge", () => {
     const listed = await recorder.list(at, forever);
     expect(listed).toMatchObject({ outcome: "listed" });
     expect(readFiles().join("")).not.toContain("hidden");
-    recorder.close();
     await server.stop();
+    const unanswered = await createRecordings(directory, nowMs);
+    recorder.forget("t");
+    const later = createRecordedMcpTools(mcp, unanswered);
+    expect(await later.list(at, forever)).toMatchObject({ outcome: "failed" });
+    expect(unanswered.takeMiss()).toContain(`no recording of this tools request (${at.url})`);
+    recorder.close();
     const recordings = await openRecordings(directory);
     const replayer = createRecordedMcpTools(null, recordings);
     expect(await replayer.list(at, forever)).toEqual(listed);

@@ -45,16 +45,14 @@ async function openFiles(input: ActionInput, options: EvalOptions, suites: reado
   const { io, args, loadConfig } = input;
   const { mode, model } = options;
   const asOwner: AsCaller = (path, work) => io.user.forFile(path, work);
-  const { companions, faults } = await readCompanionFiles(args.list("file"), asOwner).catch((error: unknown) => {
-    throw error instanceof FileRefusal ? new CommandFailure(`${error.message}.`) : error;
-  });
+  const { companions, faults } = await readCompanionFiles(args.list("file"), asOwner).catch(throwRefusal);
   const formFaults = toFileFaults(listFormFaults(companions.map(({ entry }) => entry)), companions) ?? [];
   if (faults.length + formFaults.length > 0) return { faults: [...faults, ...formFaults] };
   const models = [...listModels(companions), ...listJudges(suites), ...(model === null ? [] : [model])];
   const config = toAsked(loadConfig(), options);
   const { openEvalServices } = await import("../../app/eval-services.ts");
   try {
-    const opened = await openEvalServices(config, { companions, mode, models, asCaller: asOwner });
+    const opened = await openEvalServices(config, { companions, mode, models, asCaller: asOwner }).catch(throwRefusal);
     return toTarget(opened, options, opened.find);
   } catch (error) {
     const errors = error instanceof AppError && error.code === "invalid_request" ? (error.errors ?? []) : [];
@@ -62,6 +60,10 @@ async function openFiles(input: ActionInput, options: EvalOptions, suites: reado
     if (found === null) throw error;
     return { faults: found };
   }
+}
+
+function throwRefusal(error: unknown): never {
+  throw error instanceof FileRefusal ? new CommandFailure(`${error.message}.`) : error;
 }
 
 async function openOwn(input: ActionInput, options: EvalOptions): Promise<Opened> {
@@ -111,7 +113,8 @@ const judgeSlug = "judge";
 const nothingRead = { problems: [], isRecordingMissing: false, listStale: async () => null };
 
 async function openJudges({ loadConfig }: ActionInput, options: EvalOptions) {
-  const config = toAsked(loadConfig(), options);
+  // What the server's companions are asked with is offered there.
+  const config = toAsked(loadConfig(), { ...options, model: null });
   const { openEvalServices } = await import("../../app/eval-services.ts");
   const entry = { slug: judgeSlug, name: "Judge" };
   const companion: FileCompanion = { entry, file: "", uploads: [], lineOf: () => 1, isFaulty: () => false };

@@ -179,6 +179,8 @@ function toJudge(
     temperature: 0,
     reasoningEffort: null,
     maxOutputTokens: Math.min(maxJudgeTokens, llm.maxOutputTokens),
+    // It knows nothing, and is not to say that.
+    answerMode: "free",
     hasSources: false,
     toolCount: 0,
   };

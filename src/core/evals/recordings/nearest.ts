@@ -16,15 +16,17 @@ const shownBefore = 15;
 
 /** `recorded`: by the names of their files. Null without any. */
 export function findNearest(asked: JsonObject, recorded: readonly (readonly [string, JsonObject])[]): string | null {
-  let nearest: { name: string; differences: Difference[] } | null = null;
+  let nearest: { name: string; first: Difference; count: number; same: number } | null = null;
   for (const [name, request] of recorded) {
-    const differences = [...listDifferences("", request, asked)];
-    if (nearest === null || differences.length < nearest.differences.length) nearest = { name, differences };
+    const [first, ...others] = listDifferences("", request, asked);
+    if (first === undefined) continue;
+    const found = { name, first, count: others.length, same: countSame(first) };
+    if (nearest !== null && (found.count - nearest.count || nearest.same - found.same) >= 0) continue;
+    nearest = found;
   }
-  const [first] = nearest?.differences ?? [];
-  if (nearest === null || first === undefined) return null;
-  const { path } = first;
-  const [before, now] = showBoth(first);
+  if (nearest === null) return null;
+  const { path } = nearest.first;
+  const [before, now] = showBoth(nearest.first);
   return `The nearest, ${nearest.name}, differs in ${path}: recorded is ${before}, asked is ${now}.`;
 }
 
@@ -47,11 +49,17 @@ function* listDifferences(
   }
 }
 
-function showBoth({ recorded, asked }: Difference): [string, string] {
-  if (typeof recorded !== "string" || typeof asked !== "string") return [show(recorded), show(asked)];
+/** Characters at the beginning of both. */
+function countSame({ recorded, asked }: Difference): number {
+  if (typeof recorded !== "string" || typeof asked !== "string") return 0;
   let same = 0;
   while (same < recorded.length && recorded[same] === asked[same]) same++;
-  const from = Math.max(0, same - shownBefore);
+  return same;
+}
+
+function showBoth(difference: Difference): [string, string] {
+  const { recorded, asked } = difference;
+  const from = Math.max(0, countSame(difference) - shownBefore);
   return [show(recorded, from), show(asked, from)];
 }
 

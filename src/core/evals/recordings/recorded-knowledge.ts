@@ -32,13 +32,17 @@ export function createRecordedEmbeddings(
     },
     async embed(texts, signal, calls) {
       if (provider !== null) {
-        const embedded = await provider.embed(texts, signal, calls);
-        const tokens = Math.ceil(embedded.tokens / texts.length);
+        const asked = provider.embed(texts, signal, calls);
         for (const [at, text] of texts.entries()) {
-          const vector = encodeVector(embedded.vectors[at] ?? new Float32Array());
-          await find(text, async () => ({ vector, tokens }));
+          await find(text, async () => {
+            const { vectors, tokens } = await asked;
+            return {
+              vector: encodeVector(vectors[at] ?? new Float32Array()),
+              tokens: Math.ceil(tokens / texts.length),
+            };
+          });
         }
-        return embedded;
+        return await asked;
       }
       const found: RecordedEmbedding[] = [];
       for (const text of texts) {
@@ -153,6 +157,9 @@ interface RecordedTools extends JsonObject {
   tools: { name: string; description: string; parameters: JsonObject }[];
 }
 
+/** A visitor waits less: which tools are recorded must not depend on how busy a server is. */
+const maxListMs = 60_000;
+
 /** Lists alone: no eval calls a tool. `servers` is asked while recording; null to replay. */
 export function createRecordedMcpTools(servers: McpTools | null, recordings: Recordings): McpTools {
   return {
@@ -160,14 +167,14 @@ export function createRecordedMcpTools(servers: McpTools | null, recordings: Rec
       let reason = "It is not recorded what the server offers.";
       const listed = await recordings
         .answer<RecordedTools>({ kind: "tools", url: server.url }, async () => {
-          const listing = await servers?.list(server, signal);
+          const listing = await servers?.list({ ...server, timeoutMs: maxListMs }, signal);
           if (listing?.outcome === "listed") {
             return {
               tools: listing.tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
             };
           }
           reason = listing?.reason ?? reason;
-          return null;
+          throw new Error(reason);
         })
         .catch(() => null);
       return listed === null ? { outcome: "failed", reason } : { outcome: "listed", tools: listed.tools };

@@ -1,8 +1,10 @@
 /** What providers and hosts have answered, in one file for each request: kept by one run, and given out by later ones. */
 import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { JsonObject, JsonValue } from "../../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/json.ts";
+import { codeOf } from "../../../lib/error-code.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
+import { FileRefusal } from "../../companion-files/named-files.ts";
 import { toCanonicalJson } from "./canonical-json.ts";
 import { findNearest } from "./nearest.ts";
 
@@ -44,27 +46,38 @@ export interface Recordings {
   /**
    * What was recorded for the request, the next of its answers each time; of embeddings, pages and lists always the one.
    * While recording, what `ask` resolves with, which is kept; null from it is passed on and not kept. Rejects with
-   * `UnrecordedRequest`, and as `ask` does.
+   * `UnrecordedRequest`, and as `ask` does, which then is missing in the recordings.
    */
   answer<Answer extends JsonValue>(request: RecordedRequest, ask: () => Promise<Answer | null>): Promise<Answer | null>;
-  /** What was not recorded of all that was asked since the last call, as one sentence; null for nothing. */
+  /** What no recording has, or will have, of all that was asked since the last call, as one sentence; null for nothing. */
   takeMiss(): string | null;
   /** While recording: names of files that nothing has asked for, sorted. Call it at the end. */
   listUnasked(): Promise<readonly string[]>;
 }
 
-/** Reads what is there when it is asked for; a directory that does not exist has no recordings. */
+/**
+ * Reads what is there when it is asked for; a directory that does not exist has no recordings. Rejects with `FileRefusal`
+ * if its facts are none.
+ */
 export async function openRecordings(directory: string): Promise<Recordings> {
-  const facts = await readJson<RecordingFacts>(join(directory, factsName));
+  const facts = await readFacts(join(directory, factsName));
   const given = new Map<string, number>();
-  let miss: string | null = null;
+  const misses = createMisses();
+  let requests: Promise<[string, RecordedRequest][]> | null = null;
+
+  async function readRequests(): Promise<[string, RecordedRequest][]> {
+    const known: [string, RecordedRequest][] = [];
+    for (const name of await listFiles(directory)) {
+      const file = await readRecording(join(directory, name)).catch(() => null);
+      if (file !== null) known.push([name, file.request]);
+    }
+    return known;
+  }
 
   async function explain(request: RecordedRequest): Promise<UnrecordedRequest> {
-    const known: [string, JsonObject][] = [];
-    for (const name of await listFiles(directory)) {
-      const file = await readJson<RecordingFile>(join(directory, name));
-      if (file?.request.kind === request.kind) known.push([name, file.request]);
-    }
+    // A change of a prompt is a miss of each case.
+    requests ??= readRequests();
+    const known = (await requests).filter(([, { kind }]) => kind === request.kind);
     const nearest = findNearest(request, known);
     const unrecorded = `${directory} has no recording of this ${request.kind} request`;
     return new UnrecordedRequest(
@@ -74,7 +87,7 @@ export async function openRecordings(directory: string): Promise<Recordings> {
 
   async function find<Answer>(request: RecordedRequest): Promise<Answer> {
     const name = fileOf(request);
-    const file = await readJson<RecordingFile>(join(directory, name));
+    const file = await readRecording(join(directory, name));
     if (file === null) throw await explain(request);
     const before = isRepeated(request) ? (given.get(name) ?? 0) : 0;
     given.set(name, before + 1);
@@ -94,20 +107,16 @@ export async function openRecordings(directory: string): Promise<Recordings> {
       try {
         return await find(request);
       } catch (error) {
-        if (error instanceof UnrecordedRequest) miss ??= error.message;
+        if (error instanceof UnrecordedRequest) misses.note(error.message);
         throw error;
       }
     },
-    takeMiss() {
-      const taken = miss;
-      miss = null;
-      return taken;
-    },
+    takeMiss: misses.take,
     listUnasked: async () => [],
   };
 }
 
-/** Makes the directory, and replaces the recordings of all that is asked from now on. */
+/** Makes the directory, and replaces the recordings of all that is asked from now on. Rejects with `FileRefusal`. */
 export async function createRecordings(
   directory: string,
   nowMs: number,
@@ -115,15 +124,23 @@ export async function createRecordings(
 ): Promise<Recordings> {
   const atMs = Math.floor(nowMs / 1000) * 1000;
   const kept = new Map<string, JsonValue[]>();
-  await mkdir(directory, { recursive: true });
+  const misses = createMisses();
   const facts: RecordingFacts = { recorded_at: new Date(atMs).toISOString(), settings };
-  await writeJson(join(directory, factsName), facts);
+  try {
+    await mkdir(directory, { recursive: true });
+    await writeJson(join(directory, factsName), facts);
+  } catch (cause) {
+    throw new FileRefusal(`${directory}: nothing can be recorded there (${codeOf(cause) || String(cause)})`, { cause });
+  }
   return {
     mode: "record",
     settings,
     atMs,
     async answer(request, ask) {
-      const answer = await ask();
+      const answer = await ask().catch((error: unknown) => {
+        misses.note(`There will be no recording of ${describe(request)}: it was not answered.`);
+        throw error;
+      });
       if (answer === null) return null;
       const name = fileOf(request);
       const before = isRepeated(request) ? (kept.get(name) ?? []) : [];
@@ -132,7 +149,7 @@ export async function createRecordings(
       await writeJson(join(directory, name), { request, answers } satisfies RecordingFile);
       return answer;
     },
-    takeMiss: () => null,
+    takeMiss: misses.take,
     listUnasked: async () => (await listFiles(directory)).filter((name) => !kept.has(name)),
   };
 }
@@ -147,14 +164,54 @@ async function listFiles(directory: string): Promise<string[]> {
   return names.filter((name) => fileName.test(name)).sort();
 }
 
-/** Null if there is no such file. Throws for one that is not what is written here. */
-async function readJson<Value>(path: string): Promise<Value | null> {
+/** The first counts: what follows may be so because of it. */
+function createMisses() {
+  let first: string | null = null;
+  return {
+    note(sentence: string) {
+      first ??= sentence;
+    },
+    take() {
+      const taken = first;
+      first = null;
+      return taken;
+    },
+  };
+}
+
+function describe({ kind, url }: RecordedRequest): string {
+  return `this ${kind} request${typeof url === "string" ? ` (${url})` : ""}`;
+}
+
+/** Null if there is no such file. */
+async function readRecording(path: string): Promise<RecordingFile | null> {
+  const value = await readJson(path);
+  if (value === null) return null;
+  if (isJsonObject(value) && isJsonObject(value["request"]) && Array.isArray(value["answers"])) {
+    return value as unknown as RecordingFile;
+  }
+  throw new UnrecordedRequest(broken(path));
+}
+
+async function readFacts(path: string): Promise<RecordingFacts | null> {
+  const value = await readJson(path).catch(() => undefined);
+  if (value === null) return null;
+  const { recorded_at: at, settings } = isJsonObject(value) ? value : {};
+  const isRight = typeof at === "string" && !Number.isNaN(Date.parse(at)) && isJsonObject(settings ?? {});
+  if (!isRight) throw new FileRefusal(broken(path));
+  return value as unknown as RecordingFacts;
+}
+
+const broken = (path: string) => `${path} is no recording: record it again`;
+
+/** Null if there is no such file. */
+async function readJson(path: string): Promise<JsonValue> {
   const file = Bun.file(path);
   if (!(await file.exists())) return null;
   try {
-    return (await file.json()) as Value;
+    return (await file.json()) as JsonValue;
   } catch (cause) {
-    throw new UnrecordedRequest(`${path} is no recording: record it again.`, { cause });
+    throw new UnrecordedRequest(broken(path), { cause });
   }
 }
 
