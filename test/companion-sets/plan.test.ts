@@ -181,6 +181,9 @@ test("a set holds its companions; overwrite moves one, and adopt gives a slug on
   ]);
   const unknown = await refusal(plan([{ slug: "c", name: "C", adopt: id }], []));
   expect(unknown.errors?.map(({ param }) => param)).toEqual(["companions[0].adopt"]);
+  const both = ["b", "c"].map((slug) => ({ slug, adopt: id }));
+  const twice = await refusal(plan(both, [nameless]));
+  expect(twice.errors?.map(({ param }) => param)).toEqual(["companions[1].adopt"]);
 });
 
 test("members that the files lack are disabled once, or deleted, never too many and never all", async () => {

@@ -66,7 +66,7 @@ export async function readItems(
 ): Promise<Item[]> {
   const errors: FieldError[] = [];
   const items: Item[] = [];
-  const slugs = new Set<string>();
+  const [slugs, adopted] = [new Set<string>(), new Set<string>()];
   let metadataValues = 0;
   const slices = new Slices();
   for (const [at, entry] of companions.entries()) {
@@ -76,6 +76,10 @@ export async function readItems(
       found.errors.push({ param: "slug", detail: "Is that of another entry, too." });
     if (slug !== null) slugs.add(slug);
     if (found.item !== null) items.push(found.item);
+    const adopt = found.item?.adopt ?? null;
+    if (adopt !== null && adopted.has(adopt))
+      found.errors.push({ param: "adopt", detail: "Is that of another entry, too." });
+    if (adopt !== null) adopted.add(adopt);
     metadataValues += listMetadataValues(found.item?.patch.metadata ?? {}).length;
     errors.push(...inEntry(at, found.errors));
     if (errors.length >= maxListedErrors) break;
