@@ -97,6 +97,14 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
   };
 
   return {
+    companionSets: {
+      async read(accountId, scope) {
+        const isOne = scope.slugs.length === 0 && !scope.isWholeSet && scope.adoptIds.every(isOwn);
+        // Sets are the account's.
+        if (!isOne || member.role === "responder") throw beyondReach();
+        return await store.companionSets.read(accountId, scope);
+      },
+    },
     companions: {
       async find(accountId, id) {
         const found = isOwn(id) ? await store.companions.find(accountId, id) : null;

@@ -98,6 +98,12 @@ describe.each(["owner", "responder"] as const)("an %s of one companion", (role) 
     expect((await member.call("GET", `/api/conversations/${own.conversation}`)).status).toBe(200);
     expect((await member.call("GET", `/api/companions/${own.companion}/sources`)).json.data).toHaveLength(1);
     expect((await member.call("GET", `/api/companions/${own.companion}/tools`)).json.data).toHaveLength(1);
+    for (const path of ["set", "versions", "versions/1"]) {
+      const { status } = await member.call("GET", `/api/companions/${own.companion}/${path}`);
+      expect([path, status]).toEqual([path, role === "owner" ? 200 : 403]);
+    }
+    const applied = await member.call("POST", "/api/apply", { companions: [{ slug: "mine", adopt: own.companion }] });
+    expect(applied.status).toBe(403);
   });
 
   test("finds nothing of another by a filter or search", async () => {
