@@ -14,7 +14,7 @@ import { ApiRefusal } from "./api-server.ts";
 import { type ActionInput, CommandFailure, Misuse, singleCommand } from "./command.ts";
 import { toFileFaults, writeFaults } from "./companion-sets/faults.ts";
 import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
-import { describePlan } from "./companion-sets/plan-text.ts";
+import { clean, describePlan } from "./companion-sets/plan-text.ts";
 import type { SentUpload, SetTarget } from "./companion-sets/target.ts";
 import { openNamedFile } from "./named-file.ts";
 import { file, free, oneOf, type Value } from "./value.ts";
@@ -125,7 +125,7 @@ async function explained<Result>(
   try {
     return await work();
   } catch (error) {
-    if (isConflict(error)) throw new CommandFailure(inOptions(error.message));
+    if (isConflict(error)) throw new CommandFailure(clean(inOptions(error.message)));
     const errors = error instanceof AppError && error.code === "invalid_request" ? (error.errors ?? []) : [];
     const faults = errors.length === 0 ? null : toFileFaults(errors, companions);
     if (faults === null) throw error;

@@ -172,21 +172,24 @@ test("drift ends with 1 and is shown with who made it; deleting asks", async () 
   const words = ["apply", "-f", set.file("a.yaml"), "--set", "drift"];
   await run("a server", [...words, set.file("b.yaml")]);
   const companion = await server.services.store.companions.findBySlug((await accountId()) ?? "", "drifting");
-  const key = readFileSync(files.file("key"), "utf8").trim();
-  await fetch(`${server.url}/api/companions/${companion?.id}`, {
-    method: "PATCH",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ greeting: "Hello" }),
-  });
+  const own = readFileSync(files.file("key"), "utf8").trim();
+  const send = (method: string, path: string, key: string, body: object) =>
+    fetch(`${server.url}/api/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  const named = await send("POST", "keys", own, { name: "te\u001b[2Jst", scopes: ["companions:write"] });
+  await send("PATCH", `companions/${companion?.id}`, ((await named.json()) as { key: string }).key, { greeting: "Hello" });
   const dry = await run("a server", [...words, "--dry-run"]);
   expect([dry.exitCode, dry.stdout]).toEqual([
     1,
-    expect.stringMatching(/! greeting was changed by test at 2\S+Z since it was applied/),
+    expect.stringMatching(/! greeting was changed by te \[2Jst at 2\S+Z since it was applied/),
   ]);
   expect(await run("a server", words)).toMatchObject({
     exitCode: 1,
     stdout: "",
-    stderr: expect.stringMatching(/Changed elsewhere .* Add --overwrite/),
+    stderr: expect.stringMatching(/Changed elsewhere .* by te \[2Jst at .* Add --overwrite/),
   });
   const prune = [...words, "--overwrite", "--prune", "delete"];
   expect(await run("a server", prune)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--yes") });

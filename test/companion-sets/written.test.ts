@@ -1,7 +1,9 @@
 /** Files that an export writes: they read back as they were, and replace no one else's. */
+
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { toFiles } from "../../src/cli/companion-sets/export-files.ts";
+import { describePlan } from "../../src/cli/companion-sets/plan-text.ts";
 import { writeFolder } from "../../src/cli/companion-sets/written-folder.ts";
 import { readCompanionFiles } from "../../src/core/companion-files/read-companions.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
@@ -143,4 +145,16 @@ test("a folder's other files are left as they are, and so are links", () => {
     "a2",
     "target",
   ]);
+});
+
+test("texts that have little in common replace one another: the fewest changes would take minutes to find", async () => {
+  const lines = (letter: string) => Array.from({ length: 3_000 }, (_, at) => (at % 3 === 0 ? "-" : `${letter}${at}`));
+  const [from, to] = [`${lines("a").join("\n")}\n`, lines("b").join("\n")];
+  const item = { slug: "a", id: "1", changes: [{ field: "system_prompt", from, to }], drift: [] };
+  const shown = await describePlan({ plan: [{ ...item, action: "update" }], applied: true });
+  const marks = shown
+    .split("\n")
+    .slice(2, -2)
+    .map((line) => line.trim()[0]);
+  expect([marks.length, marks.lastIndexOf("-") < marks.indexOf("+")]).toEqual([6_000, true]);
 });

@@ -5,6 +5,8 @@ import type { JsonValue } from "../../domain/json.ts";
 /** Longer ones are shown on lines of their own. */
 const maxInline = 80;
 const context = 3;
+/** Lines removed and added; with more, finding the fewest takes minutes, and one text stands in place of the other. */
+const maxEdits = 1_000;
 
 type MakeDiff = (from: string, to: string) => string[];
 
@@ -20,12 +22,20 @@ export async function describePlan({ plan, applied }: ApplyResult): Promise<stri
 async function loadDiff(): Promise<MakeDiff> {
   const { structuredPatch } = await import("diff");
   return (from, to) => {
-    const { hunks } = structuredPatch("", "", from, to, "", "", { context });
-    return hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    const patch = structuredPatch("", "", from, to, "", "", { context, maxEditLength: maxEdits });
+    if (patch === undefined) return [...splitLines(from, "-"), ...splitLines(to, "+")];
+    return patch.hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
       `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
       ...lines,
     ]);
   };
+}
+
+function splitLines(text: string, mark: string): string[] {
+  return text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => mark + line);
 }
 
 function describeItem({ action, slug, id, changes, drift }: PlanItem, makeDiff: MakeDiff): string {
@@ -76,6 +86,6 @@ function describeSum(plan: readonly PlanItem[], applied: boolean): string {
 }
 
 /** What companions hold comes from users: it must not move the terminal's cursor. */
-function clean(text: string): string {
+export function clean(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, " ");
 }
