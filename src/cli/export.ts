@@ -29,7 +29,8 @@ export const exportCommand = singleCommand({
     for (const slug of slugs) {
       const found = await target.find(slug);
       if (found === null) throw new CommandFailure(`there is no companion with the slug ${JSON.stringify(slug)}.`);
-      for (const [name, text] of await toFiles(found)) files.set(name, text);
+      const companion = { ...found.companion, slug };
+      for (const [name, text] of await toFiles({ ...found, companion })) files.set(name, text);
       if (found.set !== null) sets.add(found.set);
     }
     const isAll = args.list("slug").length === 0;
@@ -58,9 +59,13 @@ function describeSets(sets: readonly string[]): string {
   return `\nThey belong to several sets (${sets.join(", ")}): export each with --slug to a folder of its own.`;
 }
 
+/** Also what a server sends becomes the names of files. */
+const slugForm = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
 async function chooseSlugs(target: SetTarget, named: readonly string[]) {
-  if (named.length > 0) return { slugs: [...new Set(named)], leftOut: [] };
-  const all = await target.listNames();
-  const slugs = all.flatMap(({ slug }) => (slug === null ? [] : [slug])).sort();
+  const all = named.length > 0 ? [] : await target.listNames();
+  const slugs = [...new Set([...named, ...all.flatMap(({ slug }) => slug ?? [])])].sort();
+  const wrong = slugs.find((slug) => !slugForm.test(slug));
+  if (wrong !== undefined) throw new CommandFailure(`${JSON.stringify(wrong)} is no slug.`);
   return { slugs, leftOut: all.flatMap(({ slug, name }) => (slug === null ? [name] : [])) };
 }

@@ -180,7 +180,9 @@ test("drift ends with 1 and is shown with who made it; deleting asks", async () 
       body: JSON.stringify(body),
     });
   const named = await send("POST", "keys", own, { name: "te\u001b[2Jst", scopes: ["companions:write"] });
-  await send("PATCH", `companions/${companion?.id}`, ((await named.json()) as { key: string }).key, { greeting: "Hello" });
+  await send("PATCH", `companions/${companion?.id}`, ((await named.json()) as { key: string }).key, {
+    greeting: "Hello",
+  });
   const dry = await run("a server", [...words, "--dry-run"]);
   expect([dry.exitCode, dry.stdout]).toEqual([
     1,
@@ -202,6 +204,29 @@ test("drift ends with 1 and is shown with who made it; deleting asks", async () 
     exitCode: 0,
     stdout: expect.stringContaining("delete going"),
   });
+});
+
+test("an export writes into its folder alone, whatever a server calls its companions", async () => {
+  using folder = temporaryDirectory();
+  const slugs = { listed: "../escaped", found: "../escaped" };
+  using hostile = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch({ url }) {
+      const { pathname, searchParams } = new URL(url);
+      if (pathname.endsWith("/set")) return Response.json({ set: null });
+      const slug = searchParams.has("slug") ? slugs.found : slugs.listed;
+      return Response.json({ data: pathname === "/api/companions" ? [{ id: "1", name: "A", slug }] : [] });
+    },
+  });
+  const words = ["export", "-d", folder.file("set"), "--url", hostile.url.origin, "--api-key-file", files.file("key")];
+  expect(await runCommand(words, options)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("no slug") });
+  slugs.listed = "a";
+  expect(await runCommand(words, options)).toMatchObject({ exitCode: 0 });
+  expect([readdirSync(folder.path), readdirSync(folder.file("set")).sort()]).toEqual([
+    ["set"],
+    [".companiond-export", "a.yaml"],
+  ]);
 });
 
 async function accountId(): Promise<string | undefined> {
