@@ -128,6 +128,9 @@ test("what is recorded is replayed without a provider, its key and its settings,
     replays.push(replay.stdout + read(name));
   }
   expect(replays[0]).toBe(replays[1] ?? "");
+  // Neither a device nor a pipe has a length.
+  const unkept = await run(["--replay", dir.file("recordings"), "--json", "--junit", "/dev/null"], {});
+  expect([unkept.exitCode, unkept.stderr]).toEqual([1, ""]);
   const { unused_recordings: _, ...same } = recorded.json;
   // Rounds of one reply are timed one by one.
   const untimed = (value: unknown) => JSON.stringify(value).replace(/"(first_text|total)_ms":\d+/g, "");
