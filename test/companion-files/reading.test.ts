@@ -1,7 +1,8 @@
 /** Companions in files: what is read, and what is refused with file and line. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readDocuments } from "../../src/core/companion-files/documents.ts";
 import { FileRefusal } from "../../src/core/companion-files/named-files.ts";
 import { readCompanionFiles } from "../../src/core/companion-files/read-companions.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
@@ -237,4 +238,12 @@ test("a file counts once, whatever its name, and 8 MiB are a set", async () => {
   expect((await read({ "a.yaml": big })).faults).toEqual(["a.yaml:1: a.yaml is larger than 1 MiB."]);
   const files = Array.from({ length: 9 }, (_, at) => [`${at}.yaml`, `slug: s${at}\n# ${"x".repeat(1000 * 1024)}`]);
   expect((await read(Object.fromEntries(files))).faults).toEqual(["8.yaml:1: 8.yaml makes more than 8 MiB of a set."]);
+});
+
+test("a file of directives alone is gone through once, not again for each", async () => {
+  const text = `# A set.\n${"%YAML 1.1\n--- a\n...\n".repeat(50)}`;
+  using split = spyOn(String.prototype, "split");
+  const { faults } = await readDocuments("a.yaml", new TextEncoder().encode(text));
+  const whole = split.mock.contexts.filter((one) => String(one) === text);
+  expect([whole.length, faults.map(({ line }) => line)]).toEqual([1, [2]]);
 });

@@ -26,6 +26,12 @@ export function readYaml(text: string, report: Report): MarkedValue[] {
   const options = { schema: "core", uniqueKeys: false, prettyErrors: false, lineCounter: lines } as const;
   const parsed = parseAllDocuments(text, { ...options, version: "1.2", merge: false, logLevel: "silent" });
   const documents = Array.isArray(parsed) ? parsed : [];
+  let firstDirective = 0;
+  // Found once: a file may have a directive before each of a hundred thousand documents.
+  const directiveLine = () => {
+    firstDirective ||= Math.max(text.split("\n").findIndex((one) => one.startsWith("%")) + 1, 1);
+    return firstDirective;
+  };
   return documents.flatMap((document) => {
     const lineAt = (offset: number) => lines.linePos(offset).line;
     const errors = document.errors.filter(({ code }) => code !== "TAG_RESOLVE_FAILED");
@@ -34,7 +40,7 @@ export function readYaml(text: string, report: Report): MarkedValue[] {
     }
     // What was guessed of the rest would be reported as if it were written there.
     if (errors.length > 0) return [];
-    refuseDirectives(document, text, report);
+    if (hasDirectives(document)) report(directiveLine(), "Directives are not read: files are YAML 1.2.");
     const start = document.contents?.range?.[0] ?? document.range[0];
     return [toMarked(document.contents, lineAt(start), 1, { lineAt, report })];
   });
@@ -42,12 +48,9 @@ export function readYaml(text: string, report: Report): MarkedValue[] {
 
 const tagFault = "Tags such as !!str are not read: write the value as it is meant, texts in quotes.";
 
-function refuseDirectives({ directives }: Document, text: string, report: Report): void {
+function hasDirectives({ directives }: Document): boolean {
   const isOther = directives?.yaml.explicit === true && directives.yaml.version !== "1.2";
-  const tags = Object.keys(directives?.tags ?? {}).filter((handle) => handle !== "!!");
-  if (!isOther && tags.length === 0) return;
-  const line = text.split("\n").findIndex((one) => one.startsWith("%")) + 1;
-  report(Math.max(line, 1), "Directives are not read: files are YAML 1.2.");
+  return isOther || Object.keys(directives?.tags ?? {}).some((handle) => handle !== "!!");
 }
 
 interface Reading {
