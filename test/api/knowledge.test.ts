@@ -46,6 +46,7 @@ test("a text is taken to be read, listed, replaced and deleted", async () => {
   expect(made.json).toEqual({
     id: expect.any(String),
     type: "text",
+    slug: null,
     title: "Returns",
     url: "https://shop.example/returns",
     status: "queued",
