@@ -26,7 +26,7 @@ export interface VersionFacts {
   /** From 1, in each companion. */
   readonly number: number;
   readonly createdAt: number;
-  /** Null where it is not known: of a first version, which is stored with the first change. */
+  /** Null where it is not known: of a first version, which is stored with the first change unless it has a note. */
   readonly actor: VersionActor | null;
   /** Null of a first version. */
   readonly via: ChangeVia | null;
