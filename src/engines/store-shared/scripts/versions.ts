@@ -101,7 +101,32 @@ export function* describeFirst(companions: readonly Companion[]): Script<Made[]>
   });
 }
 
+/** Stores who made these versions, and why. */
+function* begin(
+  accountId: string,
+  begun: readonly { companion: Companion; changed: readonly string[] }[],
+  context: WriteContext,
+): Script<void> {
+  const actor = yield* findActor(accountId, context);
+  const via = context.change?.via ?? viaOf[context.actor.kind] ?? null;
+  const facts = { createdAt: context.nowMs, actor, via, note: context.change?.note ?? null };
+  const rows = begun.map(({ companion: { id: companionId, version: number }, changed }) => {
+    return toRow(accountId, { companionId, number, changed, ...facts });
+  });
+  yield* insertAll("companion_versions", rows);
+}
+
 export const versions = {
+  /** Of companions that were made with a note: else a first version has no row until it ends. */
+  *noteMade(accountId: string, companions: readonly Companion[], context: WriteContext): Script<void> {
+    if (context.change?.note == null) return;
+    yield* begin(
+      accountId,
+      companions.map((companion) => ({ companion, changed: [] })),
+      context,
+    );
+  },
+
   /**
    * Writes a version of each of these that has changed in what versions keep, and returns what all of them are now. The
    * companions are locked. `after`: what is known of that; the others are read again.
@@ -128,13 +153,8 @@ export const versions = {
       accountId,
       ended.flatMap((change, at) => (firsts[at] === undefined ? [] : [[change.before, firsts[at]] as const])),
     );
-    const actor = yield* findActor(accountId, context);
-    const via = context.change?.via ?? viaOf[context.actor.kind] ?? null;
-    const facts = { createdAt: context.nowMs, actor, via, note: context.change?.note ?? null };
-    const begun = ended.map(({ after: { companion }, changed }) => {
-      return toRow(accountId, { companionId: companion.id, number: companion.version, changed, ...facts });
-    });
-    yield* insertAll("companion_versions", begun);
+    const begun = ended.map(({ after: { companion }, changed }) => ({ companion, changed }));
+    yield* begin(accountId, begun, context);
     yield* runAll(
       setVersion,
       ended.map(({ after: { number, companion } }) => [number, companion.version]),
