@@ -10,7 +10,7 @@ import type {
 } from "../../../domain/version.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
-import type { HeldCompanion } from "../scripts/companion-states.ts";
+import type { CompanionState } from "../scripts/companion-states.ts";
 
 /** Columns of hashes: what may be long, and is often the same in the next version. */
 export const textFields = ["systemPrompt", "greeting", "metadata", "tools", "sources"] as const;
@@ -27,7 +27,7 @@ export interface VersionContent {
   texts: Texts;
 }
 
-export function toContent({ companion, tools, sources }: HeldCompanion): VersionContent {
+export function toContent({ companion, tools, sources }: CompanionState): VersionContent {
   const { systemPrompt, greeting, metadata } = companion;
   const written = fields.filter((field) => !isText(field) && !Bun.deepEquals(companion[field], unset[field]));
   const named = tools.map(toolSettingsOf);
@@ -54,10 +54,10 @@ export function toStoredTexts({ texts }: VersionContent): Map<keyof Texts, Store
 }
 
 /** The wire names of what differs in what versions keep, but for what sources hold. */
-export function listChanged(before: HeldCompanion, after: HeldCompanion): string[] {
+export function listChanged(before: CompanionState, after: CompanionState): string[] {
   const changed: string[] = fields.filter((field) => differ(before.companion[field], after.companion[field]));
   if (differ(before.tools, after.tools, (tools) => tools.map(toolSettingsOf))) changed.push("tools");
-  const toList = (sources: HeldCompanion["sources"]) => sources.map(({ id, title }) => [id, title]);
+  const toList = (sources: CompanionState["sources"]) => sources.map(({ id, title }) => [id, title]);
   if (differ(before.sources, after.sources, toList)) changed.push("sources");
   return changed.map(toSnakeCase);
 }

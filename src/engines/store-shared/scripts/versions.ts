@@ -6,14 +6,14 @@ import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Companion } from "../../../domain/companion.ts";
 import type { ChangeVia, VersionActor } from "../../../domain/version.ts";
 import { listChanged, type StoredText, textColumns, textFields, toContent, toStoredTexts } from "../rows/versions.ts";
-import { companionStates, type HeldCompanion } from "./companion-states.ts";
+import { type CompanionState, companionStates } from "./companion-states.ts";
 import { all, get, insertAll, runAll, type Script } from "./script.ts";
 import { versionRoom } from "./version-room.ts";
 
 export interface WrittenChange {
-  readonly before: HeldCompanion;
+  readonly before: CompanionState;
   /** With the new version's number. */
-  readonly after: HeldCompanion;
+  readonly after: CompanionState;
   /** Wire names of what versions keep; none: there is no new version. */
   readonly changed: readonly string[];
 }
@@ -69,7 +69,7 @@ function toRow(accountId: string, { actor, changed, ...made }: Made, content = n
 }
 
 /** Of versions that are no longer the current ones: what there is of each is what it was. */
-function* insertContents(accountId: string, ended: readonly [HeldCompanion, Made][]): Script<void> {
+function* insertContents(accountId: string, ended: readonly [CompanionState, Made][]): Script<void> {
   const texts = new Map<string, StoredText & { accountId: string }>();
   const rows = ended.map(([held, made]) => {
     const content = toContent(held);
@@ -133,9 +133,9 @@ export const versions = {
    */
   *write(
     accountId: string,
-    before: readonly HeldCompanion[],
+    before: readonly CompanionState[],
     context: WriteContext,
-    after: readonly HeldCompanion[] = [],
+    after: readonly CompanionState[] = [],
   ): Script<WrittenChange[]> {
     const now = new Map(after.map((held) => [held.companion.id, held]));
     const unknown = before.map(({ companion }) => companion.id).filter((id) => !now.has(id));
