@@ -296,6 +296,7 @@ async function createTester(world: World, owner: Owner, tally: Tally, most: numb
     ...knowledge,
     tool_id: tool.json.id,
     call_id: crypto.randomUUID(),
+    number: "1",
     token: companion.token,
     sub: crypto.randomUUID(),
     "/api/accounts/{id} id": owner.accountId,

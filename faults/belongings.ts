@@ -34,6 +34,8 @@ export interface Ids {
   question_id: string;
   tool_id: string;
   call_id: string;
+  /** Of a version; each account has such numbers, so that it is no secret. */
+  number: string;
   webhooks: string;
   delivery_id: string;
   members: string;
@@ -69,6 +71,7 @@ export async function makeBelongings(
     ask_resolved: true,
   });
   const path = `/api/companions/${companion.id}`;
+  await client.send({ method: "PUT", path: `${path}/draft`, body: { system_prompt: `Shout ${word}` } });
   const token = await make(`${path}/embed-tokens`, { name: word });
   const key = await make("/api/keys", { name: word, scopes: ["companions:read"] });
   const [session_id, visitor_id, message_id] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
@@ -115,6 +118,7 @@ export async function makeBelongings(
     note_id: note.id,
     conversation_id: conversations.data[0]?.id ?? "",
     call_id: /"call_id":"([^"]+)"/.exec(asked)?.[1] ?? "",
+    number: "1",
     sub: visit.visitor_id,
     "visitor-keys": (await make("/api/visitor-keys", { name: word, algorithm: "HS256" })).id,
     budgets: (await make("/api/budgets", budgetOf(word))).id,
@@ -123,7 +127,8 @@ export async function makeBelongings(
     agent_id: `agent_of_${name}`,
   };
   await runJson(world.server.dataDir, ["account", "grant-agent", owner.email, ids.agent_id]);
-  const secrets = [word, ...Object.values(ids), visit.session_id, token.token, owner.email, owner.key];
+  const { number: _, ...secretIds } = ids;
+  const secrets = [word, ...Object.values(secretIds), visit.session_id, token.token, owner.email, owner.key];
   return { owner, cookie, ids, token: companion.token, visit, secrets };
 }
 

@@ -134,6 +134,11 @@ async function useOwn(operations: Operation[], victim: Belongings, operator: Bel
     // Until it ends, no message is answered.
     if (path.startsWith("/api/spending-stops")) return -1;
     if (path === "/api/accounts/{id}" && method === "DELETE") return 6;
+    // Publishing ends a draft, which the others need.
+    if (path.endsWith("/draft/publish")) return -0.5;
+    if (path.endsWith("/draft") && method === "PUT") return -0.4;
+    // Takes away the tools that came later.
+    if (path.endsWith("/restore")) return 1.5;
     // Suspends the account, among other things.
     if (path.startsWith("/api/accounts")) return method === "DELETE" ? 5 : 4;
     if (method !== "DELETE") return 0;

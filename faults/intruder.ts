@@ -60,7 +60,8 @@ export class Intruder {
 
   /** Each id of the path, and all of them together, from the other account. */
   async #tryPaths(operation: Operation): Promise<void> {
-    const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+    // Every companion has a version of a number.
+    const names = [...operation.path.matchAll(/\{(?!number)(\w+)\}/g)].map(([, name = ""]) => name);
     const choices = names.length > 1 ? [...names.map((name) => [name]), names] : [names];
     for (const foreign of names.length === 0 ? [] : choices) {
       const pathOf = (ids: Ids) =>

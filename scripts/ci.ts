@@ -19,7 +19,7 @@ import { keepFilesInMemory } from "./files-in-memory.ts";
 import { startLoad } from "./gate-load.ts";
 import { counts, flaky, runOnceMore, runStep, runTests } from "./gate-steps.ts";
 import { showSummary } from "./gate-summary.ts";
-import { adoptOrphans, readProcessorSeconds, waitForOrphans } from "./processor-time.ts";
+import { adoptOrphans, endOrphans, readProcessorSeconds, waitForOrphans } from "./processor-time.ts";
 import { installMissing } from "./system-packages.ts";
 import {
   findTestFiles,
@@ -44,6 +44,10 @@ const { values: options } = parseArgs({
 });
 /** One more than there are cores: some of them wait for a clock. */
 const atOnce = "--parallel=3";
+/** Modules are loaded, and a browser is started, once for many files: each again would be a quarter of the tests' time. */
+const shared = { flags: ["--no-isolate"], environment: { COMPANIOND_TEST_SHARED: "1" } };
+/** Browser tests in one process beside others: few, so that what is left then runs side by side. */
+const filesBesideOthers = 5;
 
 /** Files that may run a second time: under load, all that flake are to be named. */
 const secondChances = options.stress ? 24 : 6;
@@ -58,7 +62,7 @@ if (options.quick) await runQuick();
 else if (options.stress) await runStressed();
 else await runGate();
 
-waitForOrphans();
+await endOrphans();
 showSummary({ counts, flaky, processor: readProcessor() });
 ownFiles[Symbol.dispose]();
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);
@@ -109,7 +113,8 @@ async function runAllTests(
   const isWeb = (file: TestFile) => file.path.startsWith("test/web/");
   const ofExecutable = slow.filter((file) => !isWeb(file));
   const others = ofExecutable.filter((file) => !file.isMeasuring);
-  const inBrowser = pathsOf(slow.filter(isWeb));
+  const inBrowser = pathsOf(slow.filter((file) => isWeb(file) && !file.isAlone));
+  const aloneInBrowser = pathsOf(slow.filter((file) => isWeb(file) && file.isAlone));
   let isRunningQuick = true;
   const runComputingOnes = async () => {
     await runQuickOnes();
@@ -120,15 +125,17 @@ async function runAllTests(
     const title = "tests of the executable";
     await runSome({ title, files: pathsOf(others), flags: ["--parallel=2"], isBesideOthers: true });
     while (isRunningQuick && inBrowser.length > 0) {
-      const files = inBrowser.splice(0, 1);
-      await runTests({ title: `in the browser, beside others: ${files}`, files, isBesideOthers: true });
+      const files = inBrowser.splice(0, filesBesideOthers);
+      await runTests({ title: `in the browser, beside others: ${files}`, files, ...shared, isBesideOthers: true });
     }
   };
   await Promise.all([runComputingOnes(), runWaitingOnes()]);
   waitForOrphans();
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
   await runSome({ title: "tests of the executable that measure", files: pathsOf(measuring) });
-  await runSome({ title: "tests in the browser", files: inBrowser, flags: [atOnce] });
+  const title = "tests in the browser";
+  await runSome({ ...shared, title, files: inBrowser, flags: [atOnce, ...shared.flags] });
+  await runSome({ title: `${title}, apart from others`, files: aloneInBrowser });
 }
 
 function makeWeb(): Promise<boolean> {
@@ -153,16 +160,19 @@ async function chooseApiTools(files: readonly TestFile[]): Promise<readonly Test
 
 async function checkSources(): Promise<void> {
   await runStep("format and lint", tool("biome", "ci", "--colors=off", "."));
-  await runStep("types", tool("tsc", "--noEmit", "-p", "."));
-  await runStep("types of browser code", tool("tsc", "--noEmit", "-p", "src/web"));
+  // Its threads check much twice, and take a third more of the processor's time in all.
+  const types = tool("tsc", "--noEmit", "--singleThreaded", "-p");
+  await runStep("types", [...types, "."]);
+  await runStep("types of browser code", [...types, "src/web"]);
   await runStep("dead code", tool("knip"));
 }
 
-/** Most share processes, where modules are loaded once: each anew, it would be a quarter of the tests' time. */
+/** Most share processes. */
 async function runQuickTests(files: readonly TestFile[], title = "quick tests", environment = {}): Promise<void> {
-  const shared = pathsOf(files.filter((file) => !file.isAlone));
+  const together = pathsOf(files.filter((file) => !file.isAlone));
   const alone = pathsOf(files.filter((file) => file.isAlone));
-  await runSome({ title, files: shared, flags: [atOnce, "--no-isolate"], environment });
+  const flags = [atOnce, ...shared.flags];
+  await runSome({ title, files: together, flags, environment: { ...shared.environment, ...environment } });
   await runSome({ title: `${title}, apart from others`, files: alone, flags: [atOnce], environment });
 }
 

@@ -34,6 +34,15 @@ export function waitForOrphans(): void {
   while (libc !== null && libc.waitpid(-1, null, wnohang) > 0);
 }
 
+/** The same when all steps have ended: what a process has just left behind, as a browser, is counted once it has ended. */
+export async function endOrphans(withinMs = 5_000): Promise<void> {
+  const noChild = -1;
+  for (const until = performance.now() + withinMs; libc !== null && performance.now() < until; await Bun.sleep(50)) {
+    waitForOrphans();
+    if (libc.waitpid(-1, null, wnohang) === noChild) return;
+  }
+}
+
 /** Null where the system does not tell. */
 export function readProcessorSeconds(): number | null {
   try {

@@ -26,9 +26,9 @@ export interface VersionFacts {
   /** From 1, in each companion. */
   readonly number: number;
   readonly createdAt: number;
-  /** Null where it is not known: of a first version, which is stored with the first change. */
+  /** Null where it is not known: of a first version, which is stored with the first change unless it has a note. */
   readonly actor: VersionActor | null;
-  /** Null of a first version. */
+  /** Null of a first version that was made without a note. */
   readonly via: ChangeVia | null;
   readonly note: string | null;
   /** Wire names of fields, `tools`, `sources`; none of a first version. */

@@ -46,6 +46,7 @@ test("a text is taken to be read, listed, replaced and deleted", async () => {
   expect(made.json).toEqual({
     id: expect.any(String),
     type: "text",
+    slug: null,
     title: "Returns",
     url: "https://shop.example/returns",
     status: "queued",
@@ -300,16 +301,16 @@ test("passages are shown as they were cut, page by page", async () => {
 test("a companion with all its sources takes further answers into one more, under their questions", async () => {
   const full = await server.createCompanion({}, account);
   const actor = { kind: "key", id: "key-1", ipPrefix: "192.0.2.0/24", requestId: "request-1" } as const;
-  const many = Array.from({ length: maxSources }, () =>
-    server.services.store.knowledge.create(
+  // One after the other: each is a version, with the list of all that came before.
+  for (let made = 0; made < maxSources; made++) {
+    await server.services.store.knowledge.create(
       account.id,
       full.id,
       { ...page, type: "url", id: systemIds.uuid(), title: "Page", refreshHours: null, upload: null },
       // Due when nobody waits for them.
       { actor, auditId: systemIds.uuid(), nowMs: Date.now() + 86_400_000 },
-    ),
-  );
-  await Promise.all(many);
+    );
+  }
   const path = `/api/companions/${full.id}`;
   expectProblem(await api.call("POST", `${path}/sources`, text), 409, "conflict");
   const askAndAnswer = async (question: string, answer: string) => {

@@ -55,7 +55,7 @@ export function companionSetContract(open: OpenStore): void {
     };
     const heldBytes = async () => (await world.store.accounts.findHeld(account.id))?.bytes;
 
-    test("are made whole, found by set, slug or id, and make no versions", async () => {
+    test("are made whole, with the note, and found by set, slug or id", async () => {
       const first = newCompanion({ slug: "a", metadata: { plan: "pro" } });
       const tool = newTool(first.id, world.clock.nowMs(), { name: "orders" });
       const source = newSource({ slug: "terms", upload: newUpload("The terms.") });
@@ -82,6 +82,9 @@ export function companionSetContract(open: OpenStore): void {
       expect(await world.store.idempotency.find(slot, world.clock.nowMs())).toMatchObject({ status: 200 });
       const actions = (await trail()).map(({ action }) => action);
       expect(actions).toEqual(["companion.create", "companion.create", "account.create"]);
+      const page = { limit: 9, afterNumber: null };
+      const listed = await world.store.versions.list(account.id, first.id, page);
+      expect(listed?.items).toMatchObject([{ number: 1, via: "apply", note: "CI", changed: [] }]);
       const elsewhere = await world.createCompanion(account);
       const ids = async (of: Partial<SetScope>) => (await read(of)).map(({ companion }) => companion.id);
       expect(await ids({ isWholeSet: false, slugs: ["a", "nothing"], adoptIds: [elsewhere.id] })).toEqual([

@@ -177,6 +177,9 @@ export function versionStoreContract(open: OpenStore): void {
       expect((await find(2))?.settings.name).toBe("2");
       const page = await world.store.versions.list(account.id, companion.id, { limit: 2, afterNumber: 7 });
       expect([page?.items.map(({ number }) => number), page?.nextAfterNumber]).toEqual([[6, 5], 5]);
+      await world.store.companions.delete(account.id, companion.id, world.context());
+      // What usage has recorded of it stays.
+      await eventually(async () => (await held()) === '{"plan":"free"}'.length);
     });
 
     test("of a full account go before anything is refused, the oldest first, but for what is named and current", async () => {

@@ -40,6 +40,9 @@ test("goes on after a restart until nothing is left, in commits of bounded size"
   const first = await openAt(directory);
   const account = await first.world.createAccount();
   const companion = await first.world.createCompanion(account, { metadata: { plan: "pro" } });
+  const change = (name: string) =>
+    first.world.store.companions.update(account.id, companion.id, { name, systemPrompt: name }, first.world.context());
+  await Promise.all(Array.from({ length: 120 }, (_, at) => change(`${at}`)));
   const { key } = first.world.turnOf(companion);
   const turns = Array.from({ length: 1000 }, (_, at) => {
     const visitor = { sealed: "s", isLimited: true };
@@ -61,6 +64,8 @@ test("goes on after a restart until nothing is left, in commits of bounded size"
     "companion_metadata",
     "quota_daily",
     "visitor_daily",
+    "companion_versions",
+    "companion_texts",
   ]) {
     expect(count(directory, left)).toBe(0);
   }

@@ -65,7 +65,8 @@ exit $code
 /** The reason, as a sentence, where this machine does not allow it. */
 export async function bootSystemdMachine(): Promise<SystemdMachine | string> {
   if (process.platform !== "linux" || process.getuid?.() !== 0) return "only root on Linux can boot a machine";
-  const folder = temporaryDirectory();
+  // Not below /dev, where tests may have their files in memory: the machine has all of /dev, and would be in itself.
+  const folder = temporaryDirectory("/tmp");
   const outside = [
     "/usr/bin/setpriv",
     "--pdeathsig",

@@ -30,16 +30,14 @@ test("a message that is written offline waits under one notice, and goes out by 
   await widget.notice.getByText(/^You are offline\.$/).waitFor();
   await keepScreenshot(page, "offline");
   await widget.ask("Hello?");
-  await widget.notice
-    .getByText(/^You are offline\. Your message will be sent by itself as soon as possible\.$/)
-    .waitFor();
-  await widget.said.getByText("Your message will be sent by itself").waitFor({ state: "attached" });
+  await widget.notice.getByText(/^You are offline\. We'll send your message as soon as possible\.$/).waitFor();
+  await widget.said.getByText("We'll send your message").waitFor({ state: "attached" });
   expect(await widget.element.locator(".notice:visible").count()).toBe(1);
   expect(await findViolations(page)).toEqual([]);
   await keepScreenshot(page, "offline-waiting");
   // Another try, in vain, changes nothing of that.
   await widget.button("Try again").click();
-  await widget.notice.getByText("Your message will be sent by itself").waitFor();
+  await widget.notice.getByText("We'll send your message").waitFor();
   // The next one stays where it is written.
   await widget.ask("And this?");
   expect(await widget.input.inputValue()).toBe("And this?");
@@ -63,7 +61,7 @@ test("with two tabs open, what waits is sent by one of them; by the other where 
   const before = sent();
   await page.context().setOffline(true);
   await widget.ask("From the first tab");
-  await widgetOn(other).notice.getByText("Your message will be sent by itself").waitFor();
+  await widgetOn(other).notice.getByText("We'll send your message").waitFor();
   await page.context().setOffline(false);
   await widgetOn(other).replied();
   await widget.replied();
@@ -91,11 +89,11 @@ test.each([
 });
 
 test.each([
-  [503, "unavailable", "The chat is out of service at the moment. Please try again."],
+  [503, "unavailable", "This chat is unavailable right now. Please try again."],
   [502, "upstream_error", "The assistant cannot answer right now. Please try again."],
   [500, "internal", "Something went wrong. Please try again."],
-  [429, "budget_exceeded", "The chat is out of service at the moment. Please try again."],
-  [429, "quota_exceeded", "This chat has answered all its messages for today. Please come back tomorrow."],
+  [429, "budget_exceeded", "This chat is unavailable right now. Please try again."],
+  [429, "quota_exceeded", "This chat has reached its limit for today. Please come back tomorrow."],
 ])("a refusal with %d %s shows its own sentence", async (status, code, sentence) => {
   const { page, widget } = await openChat();
   const headers = { "Access-Control-Allow-Origin": "*", "Content-Type": "application/problem+json" };

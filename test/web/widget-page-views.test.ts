@@ -30,7 +30,7 @@ test("a network with too many requests is told that, and the first message goes 
   await page.clock.runFor(5_000);
   await hasCount(sentences, 1);
   await widget.ask("Keep this");
-  await widget.notice.getByText(/in \d+ s\. Your message will be sent by itself as soon as possible\.$/).waitFor();
+  await widget.notice.getByText(/in \d+ s\. We'll send your message as soon as possible\.$/).waitFor();
   expect(await widget.questions.allInnerTexts()).toEqual(["Keep this"]);
   await page.clock.runFor(5_000);
   await hasCount(sentences, 1);
@@ -111,7 +111,7 @@ test("a first message that its own limit refuses goes out when that allows it, n
   const widget = widgetOn(page);
   await widget.open();
   await widget.ask("Is there room for me?");
-  await widget.notice.getByText(/Try again in \d\d s\. Your message will be sent by itself/).waitFor();
+  await widget.notice.getByText(/Try again in \d\d s\. We'll send your message/).waitFor();
   await page.clock.runFor(22_000);
   await widget.replied(1);
   expect(await widget.questions.allInnerTexts()).toEqual(["Is there room for me?"]);

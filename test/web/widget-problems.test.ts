@@ -118,7 +118,7 @@ test("a server that fails for a while has a launcher, which finds its companion 
   await widget.open();
   await widget.notice.getByText("The assistant cannot answer right now.").waitFor();
   await widget.ask("Written too early");
-  await widget.notice.getByText("Your message will be sent by itself as soon as possible.").waitFor();
+  await widget.notice.getByText("We'll send your message as soon as possible.").waitFor();
   await keepScreenshot(page, "server-down");
   isDown = false;
   await page.clock.runFor(30_000);

@@ -79,6 +79,7 @@ const describeLiveReport = () => ({
   seen: t.Optional(
     t.Integer({
       minimum: 0,
+      maximum: 999_999_999_999_999,
       description: "The `seq` up to which the visitor has seen everything; it never goes back.",
     }),
   ),

@@ -35,6 +35,7 @@ export const testChatBody = compileChecker(() =>
       version: Nullish(
         t.Integer({
           minimum: 1,
+          maximum: 2 ** 31 - 1,
           description:
             "The companion and its tools as they were in this version, with the sources that it has now; not beside " +
             "`draft`. A tool that is gone since then can be called only where `tool_results` answer.",

@@ -4,7 +4,7 @@ import { maxVersions } from "../../domain/version.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { numberedPageQuery, toWireList } from "../../http/paging.ts";
 import { addTag, readCheck } from "../../http/preconditions.ts";
-import { textQuery } from "../../http/query.ts";
+import { valueQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { toWireCompanion } from "./responses.ts";
@@ -72,7 +72,14 @@ export const versionRoutes: readonly Route[] = [
     tag,
     summary: "Compare two versions",
     access: "companions:read",
-    query: { to: textQuery("to", () => makeNumber("The version to compare with. Left out: the newest.")) },
+    query: {
+      to: valueQuery(
+        "to",
+        () => makeNumber("The version to compare with. Left out: the newest."),
+        (text) => (/^[1-9]\d{0,8}$/.test(text) ? text : undefined),
+        "Must be the number of a version.",
+      ),
+    },
     document: () => ({
       params: makeParams(),
       responses: { 200: jsonResponse("What is different, by field.", VersionDiffObject) },

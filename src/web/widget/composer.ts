@@ -55,6 +55,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     // Not `disabled`: the focus would be lost whenever a reply begins or ends.
     setAttributes(button, { "aria-disabled": !isStreaming && (!text || left < 0 || chat.isBusy) });
     count.hidden = left > countFrom;
+    count.classList.toggle("over", left < 0);
     setAttributes(input, { "aria-invalid": left < 0 });
     count.textContent = fill(left < 0 ? strings.over : strings.left, Math.abs(left));
     // Announced when a threshold is crossed, not at every keystroke.

@@ -8,7 +8,7 @@ import { makeLink } from "./markdown-inline.ts";
 import type { PanelHost } from "./panel-host.ts";
 import { loadFeedback } from "./people.ts";
 import { allowsChat, canRetry, describe, isLimit } from "./problem.ts";
-import { fill, type Strings } from "./strings.ts";
+import { english, fill, type Strings } from "./strings.ts";
 
 export interface LogView {
   element: HTMLElement;
@@ -158,14 +158,16 @@ export function createLogView(
       greeted = config;
       const texts = config.has_text_agent && Array.isArray(config.starters) ? config.starters : [];
       const buttons = texts.map((text) => textButton("starter", text, () => void chat.send(text)));
-      starters = h(
-        "div",
-        { class: "starters", role: "group", "aria-label": strings.suggestions, dir: "auto" },
-        ...buttons,
-      );
+      for (const button of buttons) button.dir = "auto";
+      const isDefault = config.greeting === fill(english.greeting, config.name);
+      starters = h("div", { class: "starters", role: "group", "aria-label": strings.suggestions }, ...buttons);
       intro.replaceChildren(
         disclosure,
-        h("div", { class: "row assistant" }, h("div", { class: "body", dir: "auto" }, config.greeting)),
+        h(
+          "div",
+          { class: "row assistant" },
+          h("div", { class: "body", dir: "auto" }, isDefault ? fill(strings.greeting, config.name) : config.greeting),
+        ),
         starters,
       );
     }

@@ -2,7 +2,7 @@
 
 import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
-import { listMetadataValues, type MetadataValue } from "../../../domain/metadata.ts";
+import { listMetadataValues, type MetadataValue, metadataKey } from "../../../domain/metadata.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
 import { addMembers, blockSize, readMembersBelow, removeMember } from "./member-sets.ts";
 
@@ -26,7 +26,7 @@ export function groupByBlock(
   for (const { number, metadata } of companions) {
     const { block, offset } = placeOf(number);
     for (const { path, value } of listMetadataEntries(metadata, toIndexText)) {
-      const key = JSON.stringify([path, value, block]);
+      const key = `${block} ${metadataKey({ path, value })}`;
       const group = groups.get(key) ?? { path, value, block, offsets: [] };
       group.offsets.push(offset);
       groups.set(key, group);
@@ -41,9 +41,8 @@ function diffEntries(
   after: JsonObject,
   toIndexText: IndexText,
 ): { removed: MetadataEntry[]; added: MetadataEntry[] } {
-  const key = ({ path, value }: MetadataEntry) => JSON.stringify([path, value]);
-  const added = new Map(listMetadataEntries(after, toIndexText).map((entry) => [key(entry), entry]));
-  const removed = listMetadataEntries(before, toIndexText).filter((entry) => !added.delete(key(entry)));
+  const added = new Map(listMetadataEntries(after, toIndexText).map((entry) => [metadataKey(entry), entry]));
+  const removed = listMetadataEntries(before, toIndexText).filter((entry) => !added.delete(metadataKey(entry)));
   return { removed, added: [...added.values()] };
 }
 
@@ -69,7 +68,7 @@ export function groupChanges(changes: readonly MetadataChange[], toIndexText: In
     const differences = diffEntries(before, after, toIndexText);
     for (const side of ["removed", "added"] as const) {
       for (const { path, value } of differences[side]) {
-        const key = JSON.stringify([path, value, block]);
+        const key = `${block} ${metadataKey({ path, value })}`;
         const group = groups.get(key) ?? { path, value, block, added: [], removed: [] };
         group[side].push(offset);
         groups.set(key, group);

@@ -10,8 +10,7 @@ import type {
 } from "../../../domain/version.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
-import type { HeldCompanion } from "../scripts/companion-states.ts";
-import { toStoredSettings } from "./companion.ts";
+import type { CompanionState } from "../scripts/companion-states.ts";
 
 /** Columns of hashes: what may be long, and is often the same in the next version. */
 export const textFields = ["systemPrompt", "greeting", "metadata", "tools", "sources"] as const;
@@ -28,7 +27,7 @@ export interface VersionContent {
   texts: Texts;
 }
 
-export function toContent({ companion, tools, sources }: HeldCompanion): VersionContent {
+export function toContent({ companion, tools, sources }: CompanionState): VersionContent {
   const { systemPrompt, greeting, metadata } = companion;
   const written = fields.filter((field) => !isText(field) && !Bun.deepEquals(companion[field], unset[field]));
   const named = tools.map(toolSettingsOf);
@@ -55,15 +54,17 @@ export function toStoredTexts({ texts }: VersionContent): Map<keyof Texts, Store
 }
 
 /** The wire names of what differs in what versions keep, but for what sources hold. */
-export function listChanged(before: HeldCompanion, after: HeldCompanion): string[] {
-  const [was, is] = [toStoredSettings(before.companion), toStoredSettings(after.companion)];
-  const fields = Object.keys(was).filter((field) => field !== "slug" && field !== "nameFolded");
-  const changed = fields.filter((field) => was[field] !== is[field]).map(toSnakeCase);
-  const toolsOf = ({ tools }: HeldCompanion) => JSON.stringify(tools.map(toolSettingsOf));
-  if (toolsOf(before) !== toolsOf(after)) changed.push("tools");
-  const listOf = ({ sources }: HeldCompanion) => JSON.stringify(sources.map(({ id, title }) => [id, title]));
-  if (listOf(before) !== listOf(after)) changed.push("sources");
-  return changed;
+export function listChanged(before: CompanionState, after: CompanionState): string[] {
+  const changed: string[] = fields.filter((field) => differ(before.companion[field], after.companion[field]));
+  if (differ(before.tools, after.tools, (tools) => tools.map(toolSettingsOf))) changed.push("tools");
+  const toList = (sources: CompanionState["sources"]) => sources.map(({ id, title }) => [id, title]);
+  if (differ(before.sources, after.sources, toList)) changed.push("sources");
+  return changed.map(toSnakeCase);
+}
+
+/** As they are stored: the order of members counts. */
+function differ<Value>(before: Value, after: Value, shown: (value: Value) => unknown = (value) => value): boolean {
+  return before !== after && JSON.stringify(shown(before)) !== JSON.stringify(shown(after));
 }
 
 export type VersionRow = Omit<VersionFacts, "actor" | "changed"> & {

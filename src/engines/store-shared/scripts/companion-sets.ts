@@ -11,6 +11,7 @@ import type {
   SetUpdate,
   SetWrites,
 } from "../../../contracts/store/companion-sets.ts";
+import { toMadeCompanion } from "../../../contracts/store/companions.ts";
 import type { NewEvent } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Companion } from "../../../domain/companion.ts";
@@ -25,6 +26,7 @@ import type { CompanionWriter } from "./companion-writes.ts";
 import { holdings } from "./holdings.ts";
 import { all, columns, insertAll, lock, run, type Script, type ScriptRunner } from "./script.ts";
 import { versionQueries } from "./version-store.ts";
+import { versions } from "./versions.ts";
 
 type AppliedRow = { companionId: string; setName: string; isPruned: boolean | number; version: number } & Record<
   "fields" | "tools" | "sources",
@@ -94,24 +96,23 @@ export function createCompanionSetStore(
   /** What is made has version 1, with its tools and sources. */
   function* create(accountId: string, creates: readonly SetCreate[], context: WriteContext): Script<HeldCompanion[]> {
     if (creates.length === 0) return [];
+    const { nowMs } = context;
     const accountNumber = yield* changes.requireAccount(accountId);
-    yield* writer.index(
-      accountNumber,
-      yield* writer.insert(
-        accountId,
-        creates.map((one) => one.companion),
-        context.nowMs,
-      ),
-    );
-    const ids = creates.map(({ companion }) => companion.id);
-    const made = yield* companionStates.lock(accountId, ids);
-    yield* writer.furnish(
+    const companions = creates.map(({ companion }) => companion);
+    const inserted = yield* writer.insert(accountId, companions, nowMs);
+    yield* writer.index(accountNumber, inserted);
+    const numbers = new Map(inserted.map(({ id, number }) => [id, number]));
+    const furnished = creates.map(({ companion, tools: toolCreates, sources: sourceCreates }) => {
+      const made = { companion: toMadeCompanion(accountId, companion, nowMs), tools: [], sources: [] };
+      const held: HeldCompanion = { number: numbers.get(companion.id) ?? 0, ...made };
+      return { held, revision: { toolCreates, sourceCreates } };
+    });
+    yield* writer.furnish(accountId, furnished, nowMs);
+    const made = furnished.map(({ held }) => held);
+    yield* versions.noteMade(
       accountId,
-      made.map((held) => {
-        const one = creates.find(({ companion }) => companion.id === held.companion.id);
-        return { held, revision: { toolCreates: one?.tools ?? [], sourceCreates: one?.sources ?? [] } };
-      }),
-      context.nowMs,
+      made.map(({ companion }) => companion),
+      context,
     );
     return made;
   }

@@ -2,6 +2,7 @@
 import type { Companion, CompanionSettings } from "../../../domain/companion.ts";
 import type { Source } from "../../../domain/knowledge.ts";
 import type { Tool } from "../../../domain/tool.ts";
+import type { VersionSource } from "../../../domain/version.ts";
 import { settingFields } from "../rows/companion.ts";
 import { type StoredSource, sourceFields, toSource } from "../rows/knowledge.ts";
 import { type ToolRow, toolFields, toTool } from "../rows/tools.ts";
@@ -16,12 +17,17 @@ export const ofAccount = (accountId: string) => `(c.account_id = ${accountId}) I
 export const selectBySlugs =
   "SELECT c.slug, c.id FROM companions c WHERE c.account_id = $1 AND c.slug = ANY ($2::text[])";
 
-export interface HeldCompanion {
+/** What versions keep. */
+export interface CompanionState {
   readonly number: number;
   readonly companion: Companion;
   /** By name. */
   readonly tools: readonly Tool[];
   /** By id. */
+  readonly sources: readonly VersionSource[];
+}
+
+export interface HeldCompanion extends CompanionState {
   readonly sources: readonly StoredSource[];
 }
 

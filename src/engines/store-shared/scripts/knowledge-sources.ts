@@ -12,7 +12,7 @@ import type { Source } from "../../../domain/knowledge.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { type StoredSource, sourceFields, toExtended, toKeptText, toSource } from "../rows/knowledge.ts";
 import { changes } from "./changes.ts";
-import { companionStates, type HeldCompanion, ofAccount } from "./companion-states.ts";
+import { type CompanionState, companionStates, type HeldCompanion, ofAccount } from "./companion-states.ts";
 import { ownsCompanion } from "./companions.ts";
 import { holdings } from "./holdings.ts";
 import type { KnowledgeUploads } from "./knowledge-uploads.ts";
@@ -66,9 +66,15 @@ export function createKnowledgeSources(
   scripts: ScriptRunner,
   { uploads, removals, writer }: SourceDependencies,
 ): KnowledgeSources {
-  function* finish(held: HeldCompanion, grown: { before: number; after: number }, context: WriteContext): Script<void> {
+  /** `sources`: what they are now, where that is known without another read. */
+  function* finish(
+    held: HeldCompanion,
+    grown: { before: number; after: number },
+    context: WriteContext,
+    sources: CompanionState["sources"] | null = null,
+  ): Script<void> {
     const { accountId } = held.companion;
-    yield* versions.write(accountId, [held], context);
+    yield* versions.write(accountId, [held], context, sources === null ? [] : [{ ...held, sources }]);
     yield* holdings.checkChange(accountId, grown, context);
   }
 
@@ -83,9 +89,10 @@ export function createKnowledgeSources(
     if (held === null) return null;
     yield* writer.change(accountId, [{ held, revision: { sourceCreates: [source] } }], context.nowMs);
     // A source is growth also before it is read.
-    yield* finish(held, { before: 0, after: 1 }, context);
+    const row = toSourceRow(accountId, companionId, source, context.nowMs);
+    yield* finish(held, { before: 0, after: 1 }, context, [...held.sources, row]);
     yield* record(context, "source.create", [accountId, companionId, source.id]);
-    return toSource(toSourceRow(accountId, companionId, source, context.nowMs));
+    return toSource(row);
   }
 
   async function requeue(
@@ -195,7 +202,8 @@ export function createKnowledgeSources(
         if (held === null || row === undefined) return false;
         check?.(toSource(row));
         yield* writer.change(accountId, [{ held, revision: { sourceDeletes: [id] } }], context.nowMs);
-        yield* finish(held, { before: 0, after: 0 }, context);
+        const left = held.sources.filter((source) => source !== row);
+        yield* finish(held, { before: 0, after: 0 }, context, left);
         yield* record(context, "source.delete", [accountId, companionId, id]);
         return true;
       });

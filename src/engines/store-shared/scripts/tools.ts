@@ -7,7 +7,7 @@ import type { Tool } from "../../../domain/tool.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { type ToolRow, toolColumns, toolFields, toTool } from "../rows/tools.ts";
 import { changes } from "./changes.ts";
-import { companionStates, type HeldCompanion, ofAccount } from "./companion-states.ts";
+import { type CompanionState, companionStates, type HeldCompanion, ofAccount } from "./companion-states.ts";
 import { ownsCompanion } from "./companions.ts";
 import { holdings } from "./holdings.ts";
 import { all, columns, get, run, type Script, type ScriptRunner } from "./script.ts";
@@ -45,7 +45,7 @@ function* revise(
   held: HeldCompanion,
   revision: ToolChanges,
   context: WriteContext,
-): Script<HeldCompanion> {
+): Script<CompanionState> {
   const before = yield* holdings.measure(accountId, context);
   yield* changeTools(accountId, [{ held, revision }], context.nowMs);
   const after = yield* holdings.measure(accountId, context);

@@ -6,14 +6,14 @@ import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Companion } from "../../../domain/companion.ts";
 import type { ChangeVia, VersionActor } from "../../../domain/version.ts";
 import { listChanged, type StoredText, textColumns, textFields, toContent, toStoredTexts } from "../rows/versions.ts";
-import { companionStates, type HeldCompanion } from "./companion-states.ts";
+import { type CompanionState, companionStates } from "./companion-states.ts";
 import { all, get, insertAll, runAll, type Script } from "./script.ts";
 import { versionRoom } from "./version-room.ts";
 
 export interface WrittenChange {
-  readonly before: HeldCompanion;
+  readonly before: CompanionState;
   /** With the new version's number. */
-  readonly after: HeldCompanion;
+  readonly after: CompanionState;
   /** Wire names of what versions keep; none: there is no new version. */
   readonly changed: readonly string[];
 }
@@ -69,7 +69,7 @@ function toRow(accountId: string, { actor, changed, ...made }: Made, content = n
 }
 
 /** Of versions that are no longer the current ones: what there is of each is what it was. */
-function* insertContents(accountId: string, ended: readonly [HeldCompanion, Made][]): Script<void> {
+function* insertContents(accountId: string, ended: readonly [CompanionState, Made][]): Script<void> {
   const texts = new Map<string, StoredText & { accountId: string }>();
   const rows = ended.map(([held, made]) => {
     const content = toContent(held);
@@ -101,16 +101,41 @@ export function* describeFirst(companions: readonly Companion[]): Script<Made[]>
   });
 }
 
+/** Stores who made these versions, and why. */
+function* begin(
+  accountId: string,
+  begun: readonly { companion: Companion; changed: readonly string[] }[],
+  context: WriteContext,
+): Script<void> {
+  const actor = yield* findActor(accountId, context);
+  const via = context.change?.via ?? viaOf[context.actor.kind] ?? null;
+  const facts = { createdAt: context.nowMs, actor, via, note: context.change?.note ?? null };
+  const rows = begun.map(({ companion: { id: companionId, version: number }, changed }) => {
+    return toRow(accountId, { companionId, number, changed, ...facts });
+  });
+  yield* insertAll("companion_versions", rows);
+}
+
 export const versions = {
+  /** Of companions that were made with a note: else a first version has no row until it ends. */
+  *noteMade(accountId: string, companions: readonly Companion[], context: WriteContext): Script<void> {
+    if (context.change?.note == null) return;
+    yield* begin(
+      accountId,
+      companions.map((companion) => ({ companion, changed: [] })),
+      context,
+    );
+  },
+
   /**
    * Writes a version of each of these that has changed in what versions keep, and returns what all of them are now. The
    * companions are locked. `after`: what is known of that; the others are read again.
    */
   *write(
     accountId: string,
-    before: readonly HeldCompanion[],
+    before: readonly CompanionState[],
     context: WriteContext,
-    after: readonly HeldCompanion[] = [],
+    after: readonly CompanionState[] = [],
   ): Script<WrittenChange[]> {
     const now = new Map(after.map((held) => [held.companion.id, held]));
     const unknown = before.map(({ companion }) => companion.id).filter((id) => !now.has(id));
@@ -128,13 +153,8 @@ export const versions = {
       accountId,
       ended.flatMap((change, at) => (firsts[at] === undefined ? [] : [[change.before, firsts[at]] as const])),
     );
-    const actor = yield* findActor(accountId, context);
-    const via = context.change?.via ?? viaOf[context.actor.kind] ?? null;
-    const facts = { createdAt: context.nowMs, actor, via, note: context.change?.note ?? null };
-    const begun = ended.map(({ after: { companion }, changed }) => {
-      return toRow(accountId, { companionId: companion.id, number: companion.version, changed, ...facts });
-    });
-    yield* insertAll("companion_versions", begun);
+    const begun = ended.map(({ after: { companion }, changed }) => ({ companion, changed }));
+    yield* begin(accountId, begun, context);
     yield* runAll(
       setVersion,
       ended.map(({ after: { number, companion } }) => [number, companion.version]),
