@@ -119,3 +119,11 @@ export async function examine(page: Page, name: string): Promise<void> {
 export function hasCount(locator: Locator, count: number): Promise<void> {
   return eventually(async () => (await locator.count()) === count, { everyMs: 50 });
 }
+
+/**
+ * Waits until the expression is true in the page. Playwright's own wait evaluates a text there again and again, which our
+ * pages' policy forbids: it fails wherever the first time comes too early.
+ */
+export function holds(page: Page, expression: string): Promise<void> {
+  return eventually(async () => Boolean(await page.evaluate(expression)), { what: expression, everyMs: 50 });
+}

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { findViolationsInState } from "../support/axe.ts";
-import { hasCount, keepScreenshot } from "../support/browser.ts";
+import { hasCount, holds, keepScreenshot } from "../support/browser.ts";
 import { type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
@@ -171,7 +171,7 @@ test("passages are looked at, a text is changed and read anew, a page is read ag
   await page.getByRole("button", { name: "Delete: Prices of this year" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await hasCount(rowOf(page, "Prices of this year"), 0);
-  await page.waitForFunction("document.activeElement?.textContent === 'Sources'");
+  await holds(page, "document.activeElement?.textContent === 'Sources'");
   expect((await readSources()).map(({ title }) => title)).toEqual(["Returns and refunds"]);
   expect(complaints).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
-import { keepScreenshot } from "../support/browser.ts";
+import { holds, keepScreenshot } from "../support/browser.ts";
 import {
   atPage,
   type DashboardWorld,
@@ -268,7 +268,7 @@ test("everything works by keyboard: skipping, going elsewhere, dialogs that keep
   await keys.focus();
   await page.keyboard.press("Enter");
   await atPage(page, "API keys");
-  await page.waitForFunction("document.activeElement?.tagName === 'H1'");
+  await holds(page, "document.activeElement?.tagName === 'H1'");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
   expect(await focused(page)).toBe("New key");
@@ -277,7 +277,7 @@ test("everything works by keyboard: skipping, going elsewhere, dialogs that keep
   expect(await page.getByLabel("Name").evaluate((input) => input.matches(":focus"))).toBe(true);
   await page.keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.waitForFunction("document.activeElement?.textContent?.trim() === 'New key'");
+  await holds(page, "document.activeElement?.textContent?.trim() === 'New key'");
 });
 
 test("shows that it waits, says what failed, and tries again", async () => {

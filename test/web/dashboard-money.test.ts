@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { apiClient } from "../support/api-client.ts";
 import { findViolationsInState } from "../support/axe.ts";
-import { hasCount, keepScreenshot } from "../support/browser.ts";
+import { hasCount, holds, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -75,7 +75,7 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   await page.keyboard.press("Enter");
   await dialog.getByText("Choose a companion.").waitFor();
   await dialog.getByText("Write dollars like 50 or 12.50").waitFor();
-  await page.waitForFunction("document.activeElement?.getAttribute('aria-invalid') === 'true'");
+  await holds(page, "document.activeElement?.getAttribute('aria-invalid') === 'true'");
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-money-dialog");
   await page.getByRole("combobox", { name: "Companion" }).fill("Ad");

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { Secret, TOTP, URI } from "otpauth";
 import type { Page } from "playwright-core";
 import { findViolationsInState } from "../support/axe.ts";
-import { keepScreenshot } from "../support/browser.ts";
+import { holds, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, password } from "../support/dashboard-world.ts";
 import { someOf } from "../support/full.ts";
 
@@ -95,7 +95,7 @@ test.each(someOf(["light", "dark"] as const))(
     const other = await world.open({ colorScheme: scheme });
     await fillSignIn(other.page, email);
     // The step's parts are loaded when they are asked for.
-    await other.page.waitForFunction("document.activeElement?.name === 'code'");
+    await holds(other.page, "document.activeElement?.name === 'code'");
     await other.page.getByLabel("Code", { exact: true }).fill("000000");
     await other.page.getByRole("button", { name: "Sign in" }).click();
     await other.page.getByText("This code is wrong or has already been used.").waitFor();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { Webhook } from "standardwebhooks";
-import { examine, hasCount } from "../support/browser.ts";
+import { examine, hasCount, holds } from "../support/browser.ts";
 import { type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { startStateless } from "../support/mcp-servers.ts";
 
@@ -66,14 +66,14 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   await inDialog(page, "Add");
   await dialogOf(page).getByText("Enter its address.").waitFor();
   await dialogOf(page).getByText("Give it a name.").waitFor();
-  await page.waitForFunction("document.activeElement?.getAttribute('aria-invalid') === 'true'");
+  await holds(page, "document.activeElement?.getAttribute('aria-invalid') === 'true'");
   await examine(page, "dashboard-tool-problems");
   await page.getByLabel("Address").fill(address);
   await page.getByLabel("Name", { exact: true }).fill("find_order");
   await page.getByLabel("Title").fill("Find an order");
   await page.getByLabel("Description", { exact: true }).fill("Finds an order by its number.");
   await press(page, "Add a parameter");
-  await page.waitForFunction("document.activeElement?.ariaLabel === 'Name of parameter 1'");
+  await holds(page, "document.activeElement?.ariaLabel === 'Name of parameter 1'");
   await page.keyboard.type("number");
   await page.getByLabel("Description of parameter 1").fill("Six digits, on the invoice");
   await press(page, "Add a parameter");

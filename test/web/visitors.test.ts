@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pageSnippet, tokenPath } from "../../src/web/dashboard/visitor-keys/snippets.ts";
 import { apiClient } from "../support/api-client.ts";
 import { findViolations, findViolationsInState } from "../support/axe.ts";
-import { hasCount, keepScreenshot } from "../support/browser.ts";
+import { hasCount, holds, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { someOf } from "../support/full.ts";
@@ -237,7 +237,7 @@ test("the hosted page takes the token out of its address at once, and says what 
   const body = "document.title = location.href";
   await page.route("**/widget.js", (route) => route.fulfill({ contentType: "text/javascript", body }));
   await page.goto(`${address}#visitor=${token}`);
-  await page.waitForFunction(`document.title === ${JSON.stringify(address)}`);
+  await holds(page, `document.title === ${JSON.stringify(address)}`);
   const [found] = (await api.call("GET", "/api/conversations?visitor_sub=customer%2F42")).json.data;
   expect(found).toMatchObject({ companion_id: ada.id, visitor: zoe, visitor_id: null });
 });
