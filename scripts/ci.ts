@@ -167,7 +167,6 @@ async function checkSources(): Promise<void> {
   await runStep("dead code", tool("knip"));
 }
 
-/** Most share processes. */
 async function runQuickTests(files: readonly TestFile[], title = "quick tests", environment = {}): Promise<void> {
   const together = pathsOf(files.filter((file) => !file.isAlone));
   const alone = pathsOf(files.filter((file) => file.isAlone));
