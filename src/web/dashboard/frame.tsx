@@ -154,7 +154,7 @@ function Sidebar() {
       <div class="space-y-1 border-t border-line pt-4">
         {hasInbox(signedIn) && <InboxPart is="presence" />}
         <Place {...accountPlace} />
-        <p class="truncate px-3 text-[0.86rem] text-muted" title={account.email}>
+        <p class="truncate px-3 text-13 text-muted" title={account.email}>
           {account.email}
         </p>
         <div class="flex items-center justify-between pt-1 pl-1.5">

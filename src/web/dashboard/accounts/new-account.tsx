@@ -129,7 +129,7 @@ export function PlanAndRole({ account, isOwn, onChanged }: PlanAndRoleProps) {
         <Button type="submit" kind="primary" disabled={!isChanged} isBusy={save.isBusy}>
           Save
         </Button>
-        {isChanged && <p class="text-[0.94rem] text-muted">Not saved yet</p>}
+        {isChanged && <p class="text-14 text-muted">Not saved yet</p>}
       </div>
     </Form>
   );

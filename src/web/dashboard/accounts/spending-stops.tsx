@@ -44,7 +44,7 @@ export function SpendingSection({ stops }: { stops: LoadedStops }) {
           <h2 id={id} class="font-semibold">
             {stop ? <span class="text-bad">Spending is stopped for everybody</span> : "Spending"}
           </h2>
-          <p class="text-[0.94rem] text-pretty text-muted">
+          <p class="text-14 text-pretty text-muted">
             {stop
               ? `Since ${formatInstant(stop.stopped_at)}. No replies are made, and no voice sessions begin.`
               : "In an emergency, language models and voices can be stopped for everybody at once."}

@@ -29,7 +29,7 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
   return (
     <section aria-label="Voice agents" class="border-t border-line pt-5">
       <h3 class="font-medium">Voice agents</h3>
-      <p class="mt-0.5 text-[0.94rem] text-muted">
+      <p class="mt-0.5 text-14 text-muted">
         {account.role === "operator"
           ? "An operator may use every agent of the voice provider, without a grant."
           : "Agents of the voice provider that its companions may name."}
@@ -41,8 +41,8 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
           {grants.data.data.map((grant) => (
             <li key={grant.agent_id} class="flex items-center justify-between gap-3">
               <span class="min-w-0">
-                <code class="block font-mono text-[0.86rem] wrap-anywhere">{grant.agent_id}</code>
-                <span class="text-[0.86rem] text-muted">{usedBy(grant)}</span>
+                <code class="block font-mono text-13 wrap-anywhere">{grant.agent_id}</code>
+                <span class="text-13 text-muted">{usedBy(grant)}</span>
               </span>
               <Button kind="risk" onClick={() => onRevoke(grant)}>
                 Take away…<span class="sr-only"> {grant.agent_id}</span>

@@ -59,11 +59,11 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
         ))}
       </ul>
       {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
+        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
           {error}
         </p>
       )}
-      <p id={`${id}-hint`} class="mt-1.5 text-[0.88rem] text-muted">
+      <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
         {pairs.length > 1 ? "Companions that have all of these." : "Nested fields by their path: customer.id"}
       </p>
       {pairs.length < maxPairs && (

@@ -28,9 +28,7 @@ export function Bubble({ speaker, text, name, isOpen = false, isPlain = false, c
         {isAsWritten ? <span dir="auto">{text}</span> : <ReplyText text={text} isOpen={isOpen} />}
         {isOpen && text === "" && <span class="text-muted">…</span>}
       </div>
-      {children && (
-        <div class="flex flex-wrap items-center gap-x-3 gap-y-1 px-1 text-[0.82rem] text-muted">{children}</div>
-      )}
+      {children && <div class="flex flex-wrap items-center gap-x-3 gap-y-1 px-1 text-12 text-muted">{children}</div>}
     </div>
   );
 }

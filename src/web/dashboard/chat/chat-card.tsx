@@ -41,7 +41,7 @@ export function ChatCard({ companion, chat, head, actions, whileRunning, onStart
   return (
     <div class="card fills-window flex flex-col">
       <div class="flex flex-wrap items-center justify-between gap-x-3 gap-y-2 border-b border-line px-4 py-2.5">
-        <p class="min-w-0 flex-1 basis-48 text-[0.94rem] text-muted">{head}</p>
+        <p class="min-w-0 flex-1 basis-48 text-14 text-muted">{head}</p>
         <div class="flex flex-wrap items-center gap-2">
           {actions}{" "}
           <Button

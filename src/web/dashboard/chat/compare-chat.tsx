@@ -112,7 +112,7 @@ function RoundRow({ round, labels, name }: { round: Round; labels: [string, stri
       <div class="grid gap-4 sm:grid-cols-2">
         {round.replies.map(({ text, state, trace, problem }, at) => (
           <section key={at} aria-label={labels[at]} class="min-w-0">
-            <h2 class="mb-1.5 px-1 text-[0.86rem] font-medium text-muted">{labels[at]}</h2>
+            <h2 class="mb-1.5 px-1 text-13 font-medium text-muted">{labels[at]}</h2>
             {(text !== "" || state === "streaming") && (
               <Bubble speaker="assistant" name={name} text={text} isOpen={state === "streaming"}>
                 {state === "stopped" && <span>You stopped the reply.</span>}

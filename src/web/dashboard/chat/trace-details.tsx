@@ -41,8 +41,8 @@ export function TraceDetails({ trace, isVersionShown = false }: { trace: Trace; 
             {trace.messages.map((message, index) => (
               // Keyed by index, since a prompt never changes.
               <li key={index} class="rounded-xl border border-line">
-                <p class="border-b border-line px-3.5 py-1.5 font-mono text-[0.82rem] text-muted">{message.role}</p>
-                <p dir="auto" class="px-3.5 py-2.5 text-[0.94rem] wrap-anywhere whitespace-pre-wrap">
+                <p class="border-b border-line px-3.5 py-1.5 font-mono text-12 text-muted">{message.role}</p>
+                <p dir="auto" class="px-3.5 py-2.5 text-14 wrap-anywhere whitespace-pre-wrap">
                   {message.text}
                 </p>
               </li>
@@ -62,7 +62,7 @@ function Sources({ sources }: { sources: Trace["sources"] }) {
       <summary class="text-accent underline">
         Sources: {sources.length} given, {cited === 0 ? "none" : cited} cited
       </summary>
-      <ol class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Sources">
+      <ol class="mt-2 rounded-xl border border-line text-14" aria-label="Sources">
         {sources.map(({ n, title, page, cited }) => (
           <li key={n} class="border-line px-3.5 py-1.5 not-last:border-b wrap-anywhere">
             [{n}] <span dir="auto">{title}</span>

@@ -132,7 +132,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
         ))}
       </div>
       {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
+        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
           {error}
         </p>
       )}

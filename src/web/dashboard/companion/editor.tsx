@@ -182,7 +182,7 @@ function Preview({ draft }: { draft: Draft }) {
 
   return (
     <section aria-label="Preview">
-      <h2 class="mb-2 text-[0.86rem] font-medium text-muted">Preview</h2>
+      <h2 class="mb-2 text-13 font-medium text-muted">Preview</h2>
       {/* To be looked at: the playground is there to talk to it. */}
       <div ref={host} inert class="min-h-[34rem] overflow-hidden rounded-[18px]" />
     </section>

@@ -26,7 +26,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
     { title: "Name", class: "title", cell: ({ name }) => <span dir="auto">{name ?? "Unnamed"}</span> },
     {
       title: "Token",
-      cell: ({ token }) => <code class="font-mono text-[0.86rem] text-muted wrap-anywhere">{token}</code>,
+      cell: ({ token }) => <code class="font-mono text-13 text-muted wrap-anywhere">{token}</code>,
     },
     { title: "Last used", class: "whitespace-nowrap text-muted", cell: (token) => <Time at={token.last_used_at} /> },
     {

@@ -110,7 +110,7 @@ function Day({ label, spans, error, onSpans }: DayProps) {
         )}
       </div>
       {error && (
-        <p id={id} class="text-[0.88rem] text-bad">
+        <p id={id} class="text-13 text-bad">
           {error}
         </p>
       )}

@@ -58,7 +58,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
               </li>
             ))}
           </ul>
-          {problems.metadata && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.metadata}</p>}
+          {problems.metadata && <p class="mt-1.5 text-13 text-bad">{problems.metadata}</p>}
           <Button icon={Plus} kind="ghost" class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
             Add a field
           </Button>

@@ -196,7 +196,7 @@ function HandoffFields({ draft, problems, change }: SectionProps) {
 
 export function FieldError({ children }: { children: ComponentChildren }) {
   return (
-    <p role="alert" class="text-[0.88rem] text-bad">
+    <p role="alert" class="text-13 text-bad">
       {children}
     </p>
   );

@@ -41,7 +41,7 @@ export function SaveBar({ target, isDirty, isBusy, note, onNote, onDiscard, onSa
             onInput={({ currentTarget: { value } }) => onNote(value)}
           />
         ) : (
-          <p class="min-w-0 flex-1 text-[0.94rem] text-muted">{isDirty ? "Not saved yet" : state}</p>
+          <p class="min-w-0 flex-1 text-14 text-muted">{isDirty ? "Not saved yet" : state}</p>
         )}
         {isDirty && target !== "new" && (
           <Button kind="ghost" onClick={() => setIsAsked(true)}>

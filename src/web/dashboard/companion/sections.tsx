@@ -221,7 +221,7 @@ function StartersEditor({ draft: { starters }, problems, change }: SectionProps)
           </li>
         ))}
       </ul>
-      {problems.starters && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.starters}</p>}
+      {problems.starters && <p class="mt-1.5 text-13 text-bad">{problems.starters}</p>}
       {starters.length < maxStarters && (
         <Button icon={Plus} kind="ghost" class={starters.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
           Add a question

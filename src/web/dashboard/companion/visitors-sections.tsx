@@ -35,7 +35,7 @@ export function VisitorsSection(props: SectionProps) {
           />
         )}
       </div>
-      {problems.visitor_auth && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.visitor_auth}</p>}
+      {problems.visitor_auth && <p class="mt-1.5 text-13 text-bad">{problems.visitor_auth}</p>}
       {isOn && (
         <>
           <KeyHint />
@@ -60,7 +60,7 @@ function KeyHint() {
   if (keys === undefined) return null;
   if (keys.length > 0) {
     return (
-      <p class="mt-4 text-[0.94rem] text-muted">
+      <p class="mt-4 text-14 text-muted">
         The code for your website is under{" "}
         <a href={visitorKeysPath} class="text-accent underline">
           Visitor keys
@@ -82,7 +82,7 @@ function KeyHint() {
 /** What a prompt may say of its visitor, beside the field of the prompt. */
 export function PlaceholderGuide() {
   return (
-    <div class="rounded-[0.6rem] bg-sunken px-3.5 py-2.5 text-[0.88rem] text-pretty text-muted">
+    <div class="rounded-[0.6rem] bg-sunken px-3.5 py-2.5 text-13 text-pretty text-muted">
       <p>
         The prompt may name the visitor: <Code>{"{{visitor.name}}"}</Code>, <Code>{"{{visitor.email}}"}</Code>, and
         whatever your website adds, such as <Code>{"{{visitor.attributes.plan}}"}</Code>. What is not known of a visitor
@@ -133,14 +133,14 @@ export function ChallengeSection({ draft, problems, change }: SectionProps) {
             />
             <div class="min-w-0 flex-1">
               <label for={`${id}-${value}`}>{label}</label>
-              <p id={`${id}-${value}-hint`} class="mt-0.5 text-[0.88rem] text-pretty text-muted">
+              <p id={`${id}-${value}-hint`} class="mt-0.5 text-13 text-pretty text-muted">
                 {hint}
               </p>
             </div>
           </div>
         ))}
       </fieldset>
-      {problems.challenge && <p class="mt-1.5 text-[0.88rem] text-bad">{problems.challenge}</p>}
+      {problems.challenge && <p class="mt-1.5 text-13 text-bad">{problems.challenge}</p>}
     </Section>
   );
 }

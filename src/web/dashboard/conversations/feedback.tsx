@@ -49,7 +49,7 @@ export function Contact({ contact }: { contact: NonNullable<ConversationWithMess
           {message}
         </p>
       )}
-      <p class="mt-1 text-[0.86rem] text-muted">
+      <p class="mt-1 text-13 text-muted">
         Agreed to “<span dir="auto">{consent_text}</span>”, <Time at={consented_at} />
       </p>
     </div>

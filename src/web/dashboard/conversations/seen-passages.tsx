@@ -14,7 +14,7 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
       <summary class="text-accent underline">
         Sources: {passages.length} seen, {cited.length === 0 ? "none" : cited.length} cited
       </summary>
-      <ul class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Sources">
+      <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Sources">
         {[...cited, ...others].map((passage) => (
           <li key={passage.n} class="border-line px-3.5 py-1.5 not-last:border-b">
             <SeenPassage passage={passage} />

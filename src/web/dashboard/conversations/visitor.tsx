@@ -40,7 +40,7 @@ export function VisitorButton({ conversation: { visitor, visitor_id }, onOnly }:
       type="button"
       title="Only this visitor"
       onClick={() => onOnly({ visitor_id })}
-      class={`${look} font-mono text-[0.86rem] text-muted`}
+      class={`${look} font-mono text-13 text-muted`}
     >
       …{shortId(visitor_id)}
     </button>
@@ -71,7 +71,7 @@ export function VisitorRows({ visitor, class: more = "" }: { visitor: Visitor; c
         .filter(([, value]) => value !== null)
         .map(([title, value]) => (
           <div key={title} class="min-w-0">
-            <dt dir="auto" class="text-[0.86rem] text-muted wrap-anywhere">
+            <dt dir="auto" class="text-13 text-muted wrap-anywhere">
               {title}
             </dt>
             <dd dir="auto" class="font-medium wrap-anywhere">

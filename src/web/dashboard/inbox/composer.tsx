@@ -76,7 +76,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
           Send
         </Button>
       </div>
-      <p id={id} class="mt-1.5 text-[0.86rem] text-muted">
+      <p id={id} class="mt-1.5 text-13 text-muted">
         {handoff && reachWords[handoff.reach]}
         {conversation.state !== "person" && " Writing takes the conversation."}
       </p>

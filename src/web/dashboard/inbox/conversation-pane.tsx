@@ -99,7 +99,7 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
             <h2 dir="auto" class="truncate font-semibold">
               {nameVisitor(conversation)}
             </h2>
-            <p dir="auto" class="truncate text-[0.86rem] text-muted">
+            <p dir="auto" class="truncate text-13 text-muted">
               {companionName}
             </p>
           </div>
@@ -128,7 +128,7 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
             </p>
           )}
           <Lines conversation={conversation} companionName={companionName} outgoing={outgoing} />
-          <p aria-live="polite" class="mt-2 text-[0.88rem] text-muted">
+          <p aria-live="polite" class="mt-2 text-13 text-muted">
             {typing}
           </p>
         </div>

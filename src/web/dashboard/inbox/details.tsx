@@ -32,7 +32,7 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
     await onChanged();
   });
   return (
-    <div class="space-y-5 text-[0.94rem]">
+    <div class="space-y-5 text-14">
       {visitor && <VisitorRows visitor={visitor} />}
       {contact && <Contact contact={contact} />}
       <Resolved resolved={resolved} />

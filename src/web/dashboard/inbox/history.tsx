@@ -63,7 +63,7 @@ export function NoteList({ notes, onRemove }: { notes: readonly Note[]; onRemove
           <p dir="auto" class="wrap-anywhere whitespace-pre-wrap">
             {text}
           </p>
-          <p class="flex items-center justify-between gap-2 text-[0.86rem] text-warn">
+          <p class="flex items-center justify-between gap-2 text-13 text-warn">
             <span>
               <span dir="auto">{nameAuthor(author, ownId)}</span>, <Time at={created_at} />
             </span>
@@ -117,7 +117,7 @@ export function History({ path, version }: { path: string; version: string }) {
         {loaded.data.data.map((event) => (
           <li key={event.at + event.type}>
             <span dir="auto">{describeEvent(event, ownId)}</span>{" "}
-            <span class="text-[0.86rem] text-muted">
+            <span class="text-13 text-muted">
               <Time at={event.at} />
             </span>
             {event.reason !== null && (

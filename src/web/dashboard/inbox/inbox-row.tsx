@@ -35,16 +35,16 @@ export function InboxRow({ row, isOpen }: { row: Conversation; isOpen: boolean }
           <span dir="auto" class={`min-w-0 truncate ${unread > 0 ? "font-semibold" : "font-medium"}`}>
             {nameVisitor(row)}
           </span>
-          <span class="shrink-0 text-[0.82rem] text-muted">
+          <span class="shrink-0 text-12 text-muted">
             <Time at={row.updated_at} />
           </span>
         </span>
-        <span class="mt-0.5 flex items-center justify-between gap-2 text-[0.88rem]">
+        <span class="mt-0.5 flex items-center justify-between gap-2 text-13">
           <span dir="auto" class="min-w-0 truncate text-muted">
             {typing || (names[row.companion_id] ?? "Companion")}
           </span>
           {unread > 0 && (
-            <span class="shrink-0 rounded-full bg-accent px-1.5 text-[0.8rem] font-semibold text-on-accent tabular-nums">
+            <span class="shrink-0 rounded-full bg-accent px-1.5 text-12 font-semibold text-on-accent tabular-nums">
               {unread}
               <span class="sr-only"> unread</span>
             </span>

@@ -75,7 +75,7 @@ export function PresenceSwitch() {
         </span>
       </div>
       {others.length > 0 && (
-        <p dir="auto" class="truncate px-3 text-[0.86rem] text-muted" title={others.join(", ")}>
+        <p dir="auto" class="truncate px-3 text-13 text-muted" title={others.join(", ")}>
           Also present: {others.join(", ")}
         </p>
       )}

@@ -55,7 +55,7 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
       <ul class="mt-3 space-y-3">
         {messages.map(({ seq, author, text }) => (
           <li key={seq} class="rounded-xl bg-sunken px-3.5 py-2.5">
-            <p dir="auto" class="text-[0.86rem] font-medium text-accent">
+            <p dir="auto" class="text-13 font-medium text-accent">
               {author.name ?? "A colleague"}
             </p>
             <p dir="auto" class="wrap-anywhere whitespace-pre-wrap">

@@ -49,7 +49,7 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
   return (
     <div class="border-b border-line bg-sunken px-4 py-2">
       <div class="flex flex-wrap items-center gap-2">
-        <p role="status" class="min-w-0 flex-1 basis-48 text-[0.94rem]">
+        <p role="status" class="min-w-0 flex-1 basis-48 text-14">
           <Standing conversation={conversation} ownId={ownId} />
         </p>
         <div class="flex flex-wrap gap-2">

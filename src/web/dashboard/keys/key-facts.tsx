@@ -25,7 +25,7 @@ export function KeyFacts({ apiKey }: { apiKey: ApiKey }) {
 function Fact({ term, children }: { term: string; children: ComponentChildren }) {
   return (
     <>
-      <dt class="text-[0.94rem] text-muted">{term}</dt>
+      <dt class="text-14 text-muted">{term}</dt>
       <dd class="min-w-0 wrap-anywhere">{children}</dd>
     </>
   );
@@ -55,9 +55,9 @@ export function EndsWithIt({ line: { children } }: { line: KeyLine }) {
               <span dir="auto" class="text-ink">
                 {child.name}
               </span>{" "}
-              <code class="font-mono text-[0.86rem]">{shortKey(child)}</code>
+              <code class="font-mono text-13">{shortKey(child)}</code>
             </span>
-            <span class="text-[0.88rem]">
+            <span class="text-13">
               {child.last_used_at === null ? "never used" : `used ${formatRelative(child.last_used_at)}`}
             </span>
           </li>

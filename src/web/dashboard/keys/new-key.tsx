@@ -68,7 +68,7 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
               {...(hint !== undefined && { hint })}
               label={
                 <span class="flex justify-between gap-x-3 max-sm:flex-col">
-                  {label} <code class="font-mono text-[0.8rem] text-muted">{name}</code>
+                  {label} <code class="font-mono text-12 text-muted">{name}</code>
                 </span>
               }
             />

@@ -39,7 +39,7 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
         <AddAddress path={path} onAdded={onAdded} />
         <div class={`rounded-xl border px-4 py-6 text-center ${isOver ? "border-accent bg-tint" : "border-edge"}`}>
           <p class="font-medium">{isOver ? "Drop them here" : "Drop files anywhere on this page"}</p>
-          <p class="mt-0.5 mb-4 text-[0.88rem] text-pretty text-muted">{kindsSentence}</p>
+          <p class="mt-0.5 mb-4 text-13 text-pretty text-muted">{kindsSentence}</p>
           <FileButton label="Choose files…" multiple onFiles={uploads.add} />
         </div>
         <UploadList uploads={uploads} />

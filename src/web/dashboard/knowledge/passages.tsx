@@ -90,12 +90,12 @@ export function PassageText({ passage, sourceTitle, sourceUrl, aside }: PassageT
   return (
     <div class="rounded-xl border border-line">
       {(place.length > 0 || aside) && (
-        <div class="flex items-start justify-between gap-3 border-b border-line px-3.5 py-1.5 text-[0.88rem] text-muted">
+        <div class="flex items-start justify-between gap-3 border-b border-line px-3.5 py-1.5 text-13 text-muted">
           <p class="flex min-w-0 flex-wrap gap-x-3">{place}</p>
           {aside}
         </div>
       )}
-      <p dir="auto" class="px-3.5 py-2.5 text-[0.94rem] wrap-anywhere whitespace-pre-wrap">
+      <p dir="auto" class="px-3.5 py-2.5 text-14 wrap-anywhere whitespace-pre-wrap">
         {text}
       </p>
     </div>

@@ -61,8 +61,8 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
             {file?.name ?? "No file yet"}
           </p>
         </div>
-        {problem && <p class="mt-1.5 text-[0.88rem] text-bad">{problem}</p>}
-        <p class="mt-1.5 text-[0.88rem] text-muted">{kindsSentence} The old file answers until the new one is ready.</p>
+        {problem && <p class="mt-1.5 text-13 text-bad">{problem}</p>}
+        <p class="mt-1.5 text-13 text-muted">{kindsSentence} The old file answers until the new one is ready.</p>
       </div>
       <TextField
         label="Title"

@@ -45,10 +45,10 @@ export function SourceList({ path, sources }: SourceListProps) {
     <section aria-label="Sources">
       <div class="mb-4 flex flex-wrap items-end justify-between gap-3">
         <div class="min-w-0">
-          <h2 ref={heading} tabIndex={-1} class="text-[1.05rem] font-semibold">
+          <h2 ref={heading} tabIndex={-1} class="text-16 font-semibold">
             Sources
           </h2>
-          {items.length > 0 && <p class="text-[0.94rem] text-muted tabular-nums">{summarize(items)}</p>}
+          {items.length > 0 && <p class="text-14 text-muted tabular-nums">{summarize(items)}</p>}
         </div>
         {items.length > manySources && (
           <div class="flex min-w-0 flex-1 basis-64 flex-wrap justify-end gap-2">

@@ -52,7 +52,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
             <Badge tone={state.tone}>{state.label}</Badge>
           </div>
           {url !== null && url !== title && (
-            <p class="mt-0.5 text-[0.88rem]">
+            <p class="mt-0.5 text-13">
               <WebLink url={url}>{url}</WebLink>
             </p>
           )}
@@ -62,7 +62,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
           )}
           {error !== null && (
             <p
-              class={`mt-1.5 text-[0.94rem] text-pretty wrap-anywhere ${source.status === "failed" ? "text-bad" : "text-warn"}`}
+              class={`mt-1.5 text-14 text-pretty wrap-anywhere ${source.status === "failed" ? "text-bad" : "text-warn"}`}
             >
               {error} <span class="text-muted">{findWayOut(source)}</span>
             </p>
@@ -103,7 +103,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
 function Facts({ source }: { source: Source }) {
   const { type, chunks, indexed_at, refresh_at, refresh_hours } = source;
   return (
-    <p class="mt-0.5 flex flex-wrap gap-x-3 text-[0.88rem] text-muted tabular-nums">
+    <p class="mt-0.5 flex flex-wrap gap-x-3 text-13 text-muted tabular-nums">
       <span>{typeNames[type]}</span>
       {(chunks > 0 || source.status === "ready") && <span>{countOf(chunks, "passage")}</span>}
       {indexed_at !== null && (

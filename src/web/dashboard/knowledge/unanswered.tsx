@@ -35,10 +35,10 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
   return (
     <section aria-label="Unanswered questions">
       <div class="mb-4">
-        <h2 ref={heading} tabIndex={-1} class="text-[1.05rem] font-semibold">
+        <h2 ref={heading} tabIndex={-1} class="text-16 font-semibold">
           Unanswered questions
         </h2>
-        <p class="text-[0.94rem] text-pretty text-muted">
+        <p class="text-14 text-pretty text-muted">
           What visitors asked and nothing was found for, the latest first. Your answer becomes a source.
         </p>
       </div>
@@ -116,7 +116,7 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
 function Asked({ question }: { question: UnansweredQuestion }) {
   const { count, first_asked_at, last_asked_at } = question;
   return (
-    <p class="mt-0.5 flex flex-wrap gap-x-3 text-[0.88rem] text-muted tabular-nums">
+    <p class="mt-0.5 flex flex-wrap gap-x-3 text-13 text-muted tabular-nums">
       <span>
         {count === 1 ? "Asked once, " : `Asked ${countOf(count, "time")}, last `}
         <Time at={last_asked_at} />

@@ -20,15 +20,15 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
               <span class="font-medium" dir="auto">
                 {item.file.name}
               </span>{" "}
-              <span class="text-[0.88rem] text-muted">{formatBytes(item.file.size)}</span>
+              <span class="text-13 text-muted">{formatBytes(item.file.size)}</span>
             </p>
             {item.state === "failed" ? (
-              <p role="alert" class="mt-0.5 text-[0.88rem] text-pretty text-bad">
+              <p role="alert" class="mt-0.5 text-13 text-pretty text-bad">
                 {item.problem}
               </p>
             ) : (
               <>
-                <p class="text-[0.88rem] text-muted tabular-nums">{describe(item)}</p>
+                <p class="text-13 text-muted tabular-nums">{describe(item)}</p>
                 <ProgressBar label={`Sending ${item.file.name}`} share={item.share} />
               </>
             )}

@@ -86,7 +86,7 @@ function Edit({ member, onChanged, onClose }: DialogProps & { member: Member }) 
       onClose={onClose}
     >
       <MemberFields fields={fields} error={submit.error} onFields={setFields} isSelf={isSelf} />
-      {!isSelf && <p class="text-[0.94rem] text-muted">A change holds at once: what they have open is loaded again.</p>}
+      {!isSelf && <p class="text-14 text-muted">A change holds at once: what they have open is loaded again.</p>}
     </FormDialog>
   );
 }

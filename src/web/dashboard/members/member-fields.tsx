@@ -60,7 +60,7 @@ export function MemberFields({ fields, error, isSelf = false, onFields }: Member
             )}
             {ids !== null && <Chosen ids={ids} onIds={(companion_ids) => set({ companion_ids })} />}
             {fieldProblem(error, "companion_ids") && (
-              <p role="alert" class="text-[0.88rem] text-bad">
+              <p role="alert" class="text-13 text-bad">
                 {fieldProblem(error, "companion_ids")}
               </p>
             )}
@@ -90,7 +90,7 @@ function Chosen({ ids, onIds }: { ids: readonly string[]; onIds(ids: string[]): 
         everyone={null}
         onValue={(id) => id !== null && !ids.includes(id) && onIds([...ids, id])}
       />
-      <p class="text-[0.88rem] text-muted">{ids.length === 0 ? "Choose at least one." : "Add another one above."}</p>
+      <p class="text-13 text-muted">{ids.length === 0 ? "Choose at least one." : "Add another one above."}</p>
     </div>
   );
 }

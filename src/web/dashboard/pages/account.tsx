@@ -36,7 +36,7 @@ export default function AccountPage() {
         <PasswordSection onChanged={sessions.reload} />
         <SecondFactorSection />
         <Sessions sessions={sessions} />
-        <p class="text-center text-[0.86rem] text-muted">companiond {server.version}</p>
+        <p class="text-center text-13 text-muted">companiond {server.version}</p>
       </div>
     </>
   );
@@ -65,7 +65,7 @@ function Holds() {
 function Fact({ name, value }: { name: string; value: string }) {
   return (
     <div>
-      <dt class="text-[0.86rem] text-muted">{name}</dt>
+      <dt class="text-13 text-muted">{name}</dt>
       <dd class="font-medium">{value}</dd>
     </div>
   );
@@ -138,7 +138,7 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
         </span>
       ),
     },
-    { title: "From", cell: ({ ip }) => <code class="font-mono text-[0.86rem] text-muted">{ip ?? "unknown"}</code> },
+    { title: "From", cell: ({ ip }) => <code class="font-mono text-13 text-muted">{ip ?? "unknown"}</code> },
     { title: "Signed in", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
     { title: "Last used", class: "text-muted", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
     {

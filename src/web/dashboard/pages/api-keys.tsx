@@ -42,7 +42,7 @@ export default function ApiKeysPage() {
       cell: ({ last_used_at, requests }) => (
         <span class="max-md:text-right">
           <Time at={last_used_at} />
-          <span class="block text-[0.86rem]">
+          <span class="block text-13">
             {formatNumber(requests)} {requests === 1 ? "request" : "requests"}
           </span>
         </span>
@@ -101,9 +101,9 @@ function Which({ apiKey }: { apiKey: ApiKey }) {
 
 function Expiry({ apiKey }: { apiKey: ApiKey }) {
   const at = apiKey.expires_at;
-  if (at === null) return <span class="block text-[0.86rem]">never expires</span>;
+  if (at === null) return <span class="block text-13">never expires</span>;
   return (
-    <span class="block text-[0.86rem]" title={formatInstant(at)}>
+    <span class="block text-13" title={formatInstant(at)}>
       {hasEnded(apiKey) ? <Badge tone="bad">expired</Badge> : `expires ${formatRelative(at)}`}
     </span>
   );
@@ -123,9 +123,9 @@ function KeyName({ apiKey, others }: KeyNameProps) {
       <span dir="auto" class={`font-medium wrap-anywhere ${replaced_at === null ? "" : "text-muted"}`}>
         {name}
       </span>
-      <code class="block whitespace-nowrap font-mono text-[0.86rem] text-muted">{shownKey(apiKey)}</code>
+      <code class="block whitespace-nowrap font-mono text-13 text-muted">{shownKey(apiKey)}</code>
       {replaced_at !== null && (
-        <span class="mt-1 flex flex-wrap items-center gap-x-1.5 text-[0.86rem]">
+        <span class="mt-1 flex flex-wrap items-center gap-x-1.5 text-13">
           <Badge tone="warn">Replaced</Badge>
           <span title={formatInstant(replaced_at)}>
             {by(replaced_by_key_id, others)} on {formatDay(replaced_at)}
@@ -133,9 +133,7 @@ function KeyName({ apiKey, others }: KeyNameProps) {
         </span>
       )}
       {created_by_key_id !== null && (
-        <span class="mt-0.5 block text-[0.86rem] text-muted">
-          Made {by(created_by_key_id, others) || "by another key"}
-        </span>
+        <span class="mt-0.5 block text-13 text-muted">Made {by(created_by_key_id, others) || "by another key"}</span>
       )}
       <Scopes scopes={apiKey.scopes} />
     </span>
@@ -148,7 +146,7 @@ function Scopes({ scopes }: { scopes: readonly string[] }) {
   return (
     <span class="flex flex-wrap gap-1 pt-1.5">
       {[...rights].map(([thing, those]) => (
-        <span key={thing} class="rounded-md bg-sunken px-1.5 py-0.5 font-mono text-[0.8rem] text-muted">
+        <span key={thing} class="rounded-md bg-sunken px-1.5 py-0.5 font-mono text-12 text-muted">
           {thing}:
           <wbr />
           {those.map((scope) => scope.slice(thing.length + 1)).join(",")}

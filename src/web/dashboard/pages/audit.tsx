@@ -78,7 +78,7 @@ export default function AuditPage() {
     },
     { title: "On", cell: (entry) => <Target entry={entry} /> },
     { title: "By", cell: ({ actor }) => <span dir="auto">{actorName(actor, keys)}</span> },
-    { title: "From", cell: ({ actor }) => <code class="font-mono text-[0.86rem] text-muted">{actor.ip ?? "–"}</code> },
+    { title: "From", cell: ({ actor }) => <code class="font-mono text-13 text-muted">{actor.ip ?? "–"}</code> },
     { title: "When", class: "whitespace-nowrap text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
   ];
   return (
@@ -98,7 +98,7 @@ function actorName({ kind, id, name }: AuditEntry["actor"], keys: Record<string,
 
 function Target({ entry: { action, target_id } }: { entry: AuditEntry }) {
   if (target_id === null) return <span class="text-muted">–</span>;
-  const id = <code class="font-mono text-[0.86rem] text-muted">…{shortId(target_id)}</code>;
+  const id = <code class="font-mono text-13 text-muted">…{shortId(target_id)}</code>;
   if (!/^companion\.(create|update)$/.test(action)) return id;
   return (
     <a href={`/app/companions/${target_id}`} class="hover:text-accent hover:underline">
@@ -111,7 +111,7 @@ function Details({ details }: { details: { [key: string]: Json } }) {
   const words = Object.entries(details).map(([name, value]) => `${name}: ${toText(value)}`);
   if (words.length === 0) return null;
   return (
-    <span dir="auto" class="block max-w-96 text-[0.86rem] text-muted wrap-anywhere">
+    <span dir="auto" class="block max-w-96 text-13 text-muted wrap-anywhere">
       {words.join(", ")}
     </span>
   );

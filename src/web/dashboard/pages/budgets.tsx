@@ -132,18 +132,18 @@ function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProps) {
       </div>
       <div>
         <p class="flex flex-wrap items-baseline justify-between gap-x-3 tabular-nums">
-          <span class="text-xl font-semibold">{formatMoney(leftOf(budget))} left</span>
-          <span class="text-[0.94rem] text-muted">
+          <span class="text-20 font-semibold">{formatMoney(leftOf(budget))} left</span>
+          <span class="text-14 text-muted">
             of {formatExactMoney(limit_micros)} {budget.period === "day" ? "a day" : "a month"}
           </span>
         </p>
         <Meter budget={budget} label={subject} />
-        <p class="mt-1.5 text-[0.88rem] text-muted tabular-nums">
+        <p class="mt-1.5 text-13 text-muted tabular-nums">
           {formatMoney(spent_micros)} spent
           {reserved_micros > 0 && `, ${formatMoney(reserved_micros)} reserved for replies under way`}
         </p>
       </div>
-      <p class="text-[0.94rem] text-pretty">
+      <p class="text-14 text-pretty">
         {consequenceOf(budget, level)}{" "}
         <span class="text-muted" title={`${formatInstant(resets_at)} on your clock`}>
           Resets {formatRelative(resets_at)}.

@@ -61,7 +61,7 @@ export default function CompanionsPage() {
                 type="button"
                 onClick={() => replaceSearch({ [name]: null })}
                 aria-label={`Remove the filter ${name} = ${value}`}
-                class="inline-flex max-w-full items-center gap-1.5 rounded-full bg-tint px-3 py-1 font-mono text-[0.86rem] text-accent wrap-anywhere"
+                class="inline-flex max-w-full items-center gap-1.5 rounded-full bg-tint px-3 py-1 font-mono text-13 text-accent wrap-anywhere"
               >
                 {name.slice("metadata.".length)} = {value}
                 <X size={14} aria-hidden="true" />
@@ -137,12 +137,12 @@ function MetadataCell({ metadata }: { metadata: { [key: string]: Json } }) {
         <span
           key={name}
           dir="auto"
-          class="max-w-56 truncate rounded-md bg-sunken px-1.5 py-0.5 font-mono text-[0.8rem] text-muted"
+          class="max-w-56 truncate rounded-md bg-sunken px-1.5 py-0.5 font-mono text-12 text-muted"
         >
           {name}: {typeof value === "string" ? value : JSON.stringify(value)}
         </span>
       ))}
-      {entries.length > 3 && <span class="text-[0.86rem] text-muted">+{entries.length - 3}</span>}
+      {entries.length > 3 && <span class="text-13 text-muted">+{entries.length - 3}</span>}
     </span>
   );
 }

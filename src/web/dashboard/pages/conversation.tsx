@@ -89,7 +89,7 @@ export default function ConversationPage({ params }: { params: Params }) {
         {visitorId !== null && (
           <>
             , visitor{" "}
-            <a href={`${listPath}?visitor_id=${visitorId}`} class="font-mono text-[0.86rem] wrap-anywhere underline">
+            <a href={`${listPath}?visitor_id=${visitorId}`} class="font-mono text-13 wrap-anywhere underline">
               {visitorId}
             </a>
           </>

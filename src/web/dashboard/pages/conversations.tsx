@@ -113,7 +113,7 @@ export default function ConversationsPage() {
       </div>
       {visitor && (
         <p class="mb-4 flex flex-wrap items-center gap-3 text-muted">
-          Only visitor <code class="font-mono text-[0.86rem] wrap-anywhere">{visitor}</code>
+          Only visitor <code class="font-mono text-13 wrap-anywhere">{visitor}</code>
           <Button onClick={() => replaceSearch({ visitor_id: null, visitor_sub: null })}>Show all</Button>
         </p>
       )}

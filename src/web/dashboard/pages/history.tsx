@@ -84,7 +84,7 @@ function Row({ version, isOpen, isCurrent }: { version: CompanionVersion; isOpen
           <span class="font-medium">
             Version {number} {isCurrent && <Badge tone="good">live</Badge>}
           </span>
-          <span class="shrink-0 text-[0.82rem] text-muted">
+          <span class="shrink-0 text-12 text-muted">
             <Time at={created_at} />
           </span>
         </span>
@@ -93,10 +93,10 @@ function Row({ version, isOpen, isCurrent }: { version: CompanionVersion; isOpen
             {note}
           </span>
         )}
-        <span class="block text-[0.88rem] text-muted wrap-anywhere">
+        <span class="block text-13 text-muted wrap-anywhere">
           {changed.length > 0 ? nameFields(changed) : "what it was made with"}
         </span>
-        <span dir="auto" class="block truncate text-[0.82rem] text-muted">
+        <span dir="auto" class="block truncate text-12 text-muted">
           {describeOrigin(version)}
         </span>
       </a>

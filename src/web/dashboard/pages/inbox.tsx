@@ -70,7 +70,7 @@ export default function InboxPage() {
           class={`flex min-h-0 flex-col gap-3 ${openId === null ? "" : "max-md:hidden"}`}
         >
           <Views view={view} count={(name) => filtered.filter((row) => isIn(name, row, ownId)).length} />
-          <details class="text-[0.94rem]" open={companionId !== "" || tag !== "" || isUnread}>
+          <details class="text-14" open={companionId !== "" || tag !== "" || isUnread}>
             <summary class="text-muted">Filter</summary>
             <div class="mt-2 space-y-3">
               <CompanionPicker value={companionId} onValue={(companion_id) => replaceSearch({ companion_id })} />
@@ -121,7 +121,7 @@ function Views({ view, count }: { view: View; count(name: View): number }) {
       {views.map(({ name, label }) => (
         <label
           key={name}
-          class="relative flex-1 whitespace-nowrap rounded-[0.5rem] px-1 py-1 text-center text-[0.86rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          class="relative flex-1 whitespace-nowrap rounded-[0.5rem] px-1 py-1 text-center text-13 font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
           <input
             type="radio"

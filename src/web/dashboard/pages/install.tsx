@@ -63,7 +63,7 @@ function Install({ companion }: { companion: Companion }) {
             </ol>
             <Snippet text={guide.snippet(server.base_url, token.token)} />
             {companion.visitor_auth !== "off" && (
-              <p class="text-[0.94rem] text-pretty text-muted">
+              <p class="text-14 text-pretty text-muted">
                 It verifies its visitors: where somebody is signed in, the page says so with{" "}
                 <a
                   href={`${visitorKeysPath}?companion_id=${companion.id}`}
@@ -75,7 +75,7 @@ function Install({ companion }: { companion: Companion }) {
               </p>
             )}
             {companion.allowed_origins.length > 0 && (
-              <p class="text-[0.94rem] text-muted">
+              <p class="text-14 text-muted">
                 It answers only on: <span dir="ltr">{companion.allowed_origins.join(", ")}</span>
               </p>
             )}
@@ -93,7 +93,7 @@ function Install({ companion }: { companion: Companion }) {
             <CopyButton text={page} label="Copy the link" />
           </div>
           {companion.visitor_auth !== "off" && (
-            <p class="mt-4 text-[0.94rem] text-pretty text-muted">
+            <p class="mt-4 text-14 text-pretty text-muted">
               For a verified visitor your server appends <code class="font-mono text-[0.92em]">#visitor=</code> and
               their token to it.
               {companion.visitor_auth === "required" && " Without that, the page only says that it is missing."}

@@ -51,7 +51,7 @@ function Knowledge({ companion }: { companion: Companion }) {
             label={open === 0 ? "Unanswered" : `Unanswered (${open}${unanswered.hasMore ? "+" : ""})`}
           />
         </nav>
-        <p class="text-[0.94rem] text-pretty text-muted">
+        <p class="text-14 text-pretty text-muted">
           {companion.answer_mode === "grounded"
             ? "Answers only from its sources. "
             : "Answers also from what the model knows. "}
@@ -81,7 +81,7 @@ function View({ href, isHere, label }: { href: string; isHere: boolean; label: s
     <a
       href={href}
       aria-current={isHere ? "page" : undefined}
-      class={`shrink-0 rounded-[0.5rem] px-3 py-1 text-[0.94rem] font-medium ${isHere ? "bg-card text-ink" : "text-muted hover:text-ink"}`}
+      class={`shrink-0 rounded-[0.5rem] px-3 py-1 text-14 font-medium ${isHere ? "bg-card text-ink" : "text-muted hover:text-ink"}`}
     >
       {label}
     </a>

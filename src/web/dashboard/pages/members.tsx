@@ -40,7 +40,7 @@ function Members() {
           </span>{" "}
           {member.id === ownId && <Badge tone="accent">you</Badge>}{" "}
           {member.joined_at === null && <Badge tone="warn">invited</Badge>}
-          {member.name !== null && <span class="block text-[0.86rem] text-muted wrap-anywhere">{member.email}</span>}
+          {member.name !== null && <span class="block text-13 text-muted wrap-anywhere">{member.email}</span>}
         </span>
       ),
     },

@@ -72,7 +72,7 @@ function Choice({ chosen }: { chosen: (typeof kinds)[number] }) {
         {kinds.map(({ name, as }) => (
           <label
             key={name}
-            class="relative rounded-[0.5rem] px-3 py-1 text-[0.94rem] font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+            class="relative rounded-[0.5rem] px-3 py-1 text-14 font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
           >
             <input
               type="radio"
@@ -85,7 +85,7 @@ function Choice({ chosen }: { chosen: (typeof kinds)[number] }) {
           </label>
         ))}
       </fieldset>
-      <p class="min-w-0 flex-1 basis-56 text-[0.94rem] text-muted">{chosen.hint}</p>
+      <p class="min-w-0 flex-1 basis-56 text-14 text-muted">{chosen.hint}</p>
     </div>
   );
 }

@@ -75,7 +75,7 @@ export function SignInForm({ email: known = "", onSignedIn, onAsked }: SignInFor
         onValue={setEmail}
       />
       <PasswordField label="Password" autofocus={known !== ""} value={password} onValue={setPassword} />
-      <details class="text-[0.94rem] text-muted">
+      <details class="text-14 text-muted">
         <summary class="w-fit hover:text-ink">No password, or forgotten?</summary>
         <p class="mt-2 text-pretty">
           The operator of this server can make you a link, in the dashboard or with{" "}

@@ -76,13 +76,13 @@ function ToolRow({ tool, onAct }: { tool: Tool; onAct(what: ToolAct): void }) {
         <h2 class="min-w-0 font-medium wrap-anywhere" dir="auto">
           {title}
         </h2>
-        <code class="font-mono text-[0.86rem] text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
+        <code class="font-mono text-13 text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
         {requires_visitor && <Badge tone="good">verified visitors only</Badge>}
         {confirm && <Badge tone="warn">asks before each call</Badge>}
       </div>
-      <p class="mt-0.5 text-[0.88rem] text-muted wrap-anywhere">{url ?? mcp_url}</p>
+      <p class="mt-0.5 text-13 text-muted wrap-anywhere">{url ?? mcp_url}</p>
       {mcp_url !== null && (
-        <p class="mt-0.5 text-[0.88rem] text-muted wrap-anywhere">
+        <p class="mt-0.5 text-13 text-muted wrap-anywhere">
           MCP server: {tools === null ? "all of its tools" : tools.join(", ")}
         </p>
       )}

@@ -106,8 +106,8 @@ export default function UsagePage() {
                   each === measure ? "border-accent bg-tint" : "border-line hover:bg-sunken"
                 }`}
               >
-                <span class="block text-[0.86rem] text-muted">{each.label}</span>
-                <span class="block text-xl font-semibold tabular-nums">
+                <span class="block text-13 text-muted">{each.label}</span>
+                <span class="block text-20 font-semibold tabular-nums">
                   {byDay.data ? (
                     <>
                       {each === costMeasure && <AtLeast rows={byDay.data.data} />}

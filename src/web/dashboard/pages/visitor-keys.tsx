@@ -37,7 +37,7 @@ export default function VisitorKeysPage() {
           <span dir="auto" class="font-medium wrap-anywhere">
             {name}
           </span>
-          <code class="block font-mono text-[0.86rem] text-muted wrap-anywhere">{id}</code>
+          <code class="block font-mono text-13 text-muted wrap-anywhere">{id}</code>
         </span>
       ),
     },

@@ -86,11 +86,11 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
         {!enabled && <Badge tone={disabled_reason === null ? "neutral" : "bad"}>disabled</Badge>}
         {include_content && <Badge tone="warn">with what is said</Badge>}
       </div>
-      <p class="mt-0.5 text-[0.88rem] text-muted wrap-anywhere" dir="auto">
+      <p class="mt-0.5 text-13 text-muted wrap-anywhere" dir="auto">
         {describeReach(webhook)}
       </p>
       {disabled_reason !== null && (
-        <p class="mt-1.5 text-[0.94rem] text-pretty text-bad wrap-anywhere">
+        <p class="mt-1.5 text-14 text-pretty text-bad wrap-anywhere">
           {disabled_reason}{" "}
           <span class="text-muted">
             What waited was dropped. Once your server answers again, enable it, and send again what it needs.

@@ -51,7 +51,7 @@ export function SecondStepField({ value, onValue, error }: CodeFieldProps) {
       )}
       <button
         type="button"
-        class="text-[0.94rem] text-muted underline underline-offset-2 hover:text-ink"
+        class="text-14 text-muted underline underline-offset-2 hover:text-ink"
         onClick={() => {
           setIsRecovery(!isRecovery);
           onValue("");

@@ -46,7 +46,7 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
           <div class="min-w-0 flex-1 basis-64 space-y-3">
             <p class="font-medium">Secret, for typing</p>
             <Snippet text={secret.secret.replace(/(.{4})(?=.)/g, "$1 ")} copyLabel="Copy the secret" />
-            <p class="text-[0.94rem] text-muted">
+            <p class="text-14 text-muted">
               By time, six digits, 30 seconds.{" "}
               <a class="text-accent underline underline-offset-2" href={secret.otpauth_url}>
                 Open in an app on this device

@@ -10,7 +10,7 @@ export function SignInStep({ step, code }: { step: SecondStep; code: string }) {
     <>
       <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
         <SecondStepField value={code} onValue={setCode} error={codeError} />
-        <details class="text-[0.94rem] text-muted">
+        <details class="text-14 text-muted">
           <summary class="w-fit hover:text-ink">Lost both?</summary>
           <p class="mt-2 text-pretty">
             The operator of this server can take your second factor away with{" "}

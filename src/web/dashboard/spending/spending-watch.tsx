@@ -33,7 +33,7 @@ export function SpendingWatch() {
   return (
     <div role="status">
       {spending.is_stopped && (
-        <p class="mb-6 rounded-xl bg-bad-tint px-4 py-3 text-[0.94rem] text-bad">
+        <p class="mb-6 rounded-xl bg-bad-tint px-4 py-3 text-14 text-bad">
           <strong class="font-semibold">No replies are being made:</strong> the operator has stopped spending. Visitors
           read that the chat is out of service.{" "}
           {account.role === "operator" && (

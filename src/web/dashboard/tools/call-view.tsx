@@ -38,7 +38,7 @@ interface CallListProps<Shown extends Call> {
 
 export function CallList<Shown extends Call>({ calls, aside, foot }: CallListProps<Shown>) {
   return (
-    <ul class="mt-2 rounded-xl border border-line text-[0.94rem]" aria-label="Calls of tools">
+    <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Calls of tools">
       {calls.map((call) => {
         const { tone = "neutral", label = call.state } = states[call.state] ?? {};
         return (
@@ -65,10 +65,10 @@ export function CallList<Shown extends Call>({ calls, aside, foot }: CallListPro
 export function JsonText({ label, text }: { label: string; text: string }) {
   return (
     <div>
-      <p class="text-[0.86rem] text-muted">{label}</p>
+      <p class="text-13 text-muted">{label}</p>
       <pre
         dir="auto"
-        class="rounded-xl border border-line bg-sunken p-3.5 font-mono text-[0.86rem] leading-relaxed wrap-anywhere whitespace-pre-wrap"
+        class="rounded-xl border border-line bg-sunken p-3.5 font-mono text-13 leading-relaxed wrap-anywhere whitespace-pre-wrap"
       >
         {text === "" ? "–" : indent(text)}
       </pre>

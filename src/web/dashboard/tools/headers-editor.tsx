@@ -75,11 +75,11 @@ export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEdit
         ))}
       </ul>
       {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
+        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
           {error}
         </p>
       )}
-      <p id={`${id}-hint`} class="mt-1.5 text-[0.88rem] text-muted">
+      <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
         {isKept
           ? "Sent with every request. Their values are stored encrypted, and are never shown."
           : headers !== null && stored.length > 0

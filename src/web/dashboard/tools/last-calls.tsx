@@ -39,7 +39,7 @@ export function LastCalls({ path, tool, onClose }: LastCallsProps) {
         <CallList
           calls={calls}
           aside={({ created_at, duration_ms }) => (
-            <span class="text-[0.86rem] text-muted">
+            <span class="text-13 text-muted">
               <Time at={created_at} />
               {duration_ms !== null && `, ${formatDuration(duration_ms)}`}
             </span>

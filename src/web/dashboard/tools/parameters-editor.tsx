@@ -86,11 +86,11 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
             ))}
           </ul>
           {problem && (
-            <p role="alert" class="mt-1.5 text-[0.88rem] text-bad">
+            <p role="alert" class="mt-1.5 text-13 text-bad">
               {problem}
             </p>
           )}
-          <p class="mt-1.5 text-[0.88rem] text-muted">
+          <p class="mt-1.5 text-13 text-muted">
             {rows.length === 0
               ? "None yet: it is called without arguments."
               : "The model fills them in from the conversation. Describe each, so that it knows what to ask for."}

@@ -86,7 +86,7 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
           <>
             <p class="mb-1.5 flex items-center gap-x-3">
               <Badge tone="good">Done</Badge>
-              <span class="text-[0.86rem] text-muted">{formatDuration(came.duration_ms)}</span>
+              <span class="text-13 text-muted">{formatDuration(came.duration_ms)}</span>
             </p>
             <JsonText label="Result" text={came.result} />
           </>

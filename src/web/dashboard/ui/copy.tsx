@@ -39,7 +39,7 @@ export function Snippet({ text, copyLabel }: { text: string; copyLabel?: string 
   return (
     <div class="overflow-hidden rounded-xl border border-line bg-sunken">
       {/* Wrapped, not scrolled: on a phone a scrolling box inside a scrolling page is hard to hold. */}
-      <pre dir="ltr" class="p-3.5 font-mono text-[0.86rem] leading-relaxed wrap-anywhere whitespace-pre-wrap">
+      <pre dir="ltr" class="p-3.5 font-mono text-13 leading-relaxed wrap-anywhere whitespace-pre-wrap">
         <code>{text}</code>
       </pre>
       <div class="flex justify-end border-t border-line bg-card p-2">

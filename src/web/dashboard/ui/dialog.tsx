@@ -52,7 +52,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isHeld = fa
     >
       <div class="p-5 sm:p-6">
         <div class="mb-4 flex items-start justify-between gap-4">
-          <h2 id={id} class="min-w-0 text-lg font-semibold wrap-anywhere" dir="auto">
+          <h2 id={id} class="min-w-0 text-16 font-semibold wrap-anywhere" dir="auto">
             {title}
           </h2>
           {!isSticky && (

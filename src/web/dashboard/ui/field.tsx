@@ -32,16 +32,16 @@ export function Field({ label, hint, error, aside, class: more = "", children }:
         <label for={id} class="font-medium">
           {label}
         </label>
-        {aside && <span class="text-[0.86rem] text-muted tabular-nums">{aside}</span>}
+        {aside && <span class="text-13 text-muted tabular-nums">{aside}</span>}
       </div>
       {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error ? true : undefined })}
       {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-[0.88rem] text-bad">
+        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
           {error}
         </p>
       )}
       {hint && (
-        <p id={`${id}-hint`} class="mt-1.5 text-[0.88rem] text-muted">
+        <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
           {hint}
         </p>
       )}
@@ -146,7 +146,7 @@ export function CheckField({ label, hint, checked, onChecked }: CheckProps) {
       <div class="min-w-0 flex-1">
         <label for={id}>{label}</label>
         {hint && (
-          <p id={`${id}-hint`} class="mt-0.5 text-[0.88rem] text-pretty text-muted">
+          <p id={`${id}-hint`} class="mt-0.5 text-13 text-pretty text-muted">
             {hint}
           </p>
         )}

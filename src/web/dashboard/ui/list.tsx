@@ -27,7 +27,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
     <div class="card overflow-x-auto overflow-y-hidden">
       <table aria-label={label} class="w-full border-collapse max-md:block">
         <thead class="max-md:sr-only">
-          <tr class="border-b border-line text-left text-[0.86rem] text-muted">
+          <tr class="border-b border-line text-left text-13 text-muted">
             {columns.map((column) => (
               <th
                 key={column.title}
@@ -53,7 +53,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
                   } ${column.class ?? ""}`}
                 >
                   {column.title && column.class !== "title" && (
-                    <span aria-hidden="true" class="shrink-0 text-[0.86rem] text-muted md:hidden">
+                    <span aria-hidden="true" class="shrink-0 text-13 text-muted md:hidden">
                       {column.title}
                     </span>
                   )}

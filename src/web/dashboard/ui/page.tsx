@@ -27,14 +27,14 @@ export function PageHead({ title, children, actions, back }: PageHeadProps) {
   return (
     <header class="mb-6">
       {back && (
-        <a href={back.href} class="mb-2 -ml-1 inline-flex items-center gap-1 text-[0.94rem] text-muted hover:text-ink">
+        <a href={back.href} class="mb-2 -ml-1 inline-flex items-center gap-1 text-14 text-muted hover:text-ink">
           <ChevronLeft size={16} aria-hidden="true" />
           {back.label}
         </a>
       )}
       <div class="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
         <div class="min-w-0 flex-1 basis-64">
-          <h1 ref={heading} tabIndex={-1} dir="auto" class="text-2xl font-semibold tracking-tight wrap-anywhere">
+          <h1 ref={heading} tabIndex={-1} dir="auto" class="text-24 font-semibold tracking-tight wrap-anywhere">
             {title}
           </h1>
           {children && <div class="mt-1 max-w-2xl text-pretty text-muted">{children}</div>}
@@ -57,8 +57,8 @@ export function Section({ title, hint, actions, children }: SectionProps) {
     <section class="card p-4 sm:p-6">
       <div class="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div class="min-w-0 flex-1 basis-56">
-          <h2 class="text-[1.05rem] font-semibold">{title}</h2>
-          {hint && <p class="mt-0.5 text-[0.94rem] text-pretty text-muted">{hint}</p>}
+          <h2 class="text-16 font-semibold">{title}</h2>
+          {hint && <p class="mt-0.5 text-14 text-pretty text-muted">{hint}</p>}
         </div>
         {actions}
       </div>

@@ -23,7 +23,7 @@ interface EmptyProps {
 export function Empty({ title, children, action }: EmptyProps) {
   return (
     <div class="card px-6 py-12 text-center">
-      <p class="text-lg font-semibold">{title}</p>
+      <p class="text-16 font-semibold">{title}</p>
       {children && <div class="mx-auto mt-1.5 max-w-md text-pretty text-muted">{children}</div>}
       {action && <div class="mt-5 flex justify-center gap-2">{action}</div>}
     </div>
@@ -73,7 +73,7 @@ const tones: Record<Tone, string> = {
 
 export function Badge({ tone = "neutral", children }: { tone?: Tone; children: ComponentChildren }) {
   return (
-    <span class={`inline-flex items-center rounded-full px-2 py-0.5 text-[0.8rem] font-medium ${tones[tone]}`}>
+    <span class={`inline-flex items-center rounded-full px-2 py-0.5 text-12 font-medium ${tones[tone]}`}>
       {children}
     </span>
   );
@@ -86,5 +86,5 @@ interface NoticeProps {
 }
 
 export function Notice({ tone = "warn", class: more = "", children }: NoticeProps) {
-  return <div class={`rounded-[0.6rem] px-3.5 py-2.5 text-[0.94rem] ${tones[tone]} ${more}`}>{children}</div>;
+  return <div class={`rounded-[0.6rem] px-3.5 py-2.5 text-14 ${tones[tone]} ${more}`}>{children}</div>;
 }

@@ -20,7 +20,7 @@ export function Toast() {
   return (
     <div aria-live="polite" class="pointer-events-none fixed inset-x-0 bottom-5 z-50 flex justify-center px-4">
       {value && (
-        <p class="animate-[rise_160ms_ease-out] rounded-xl bg-ink px-4 py-2.5 text-[0.94rem] text-ground [box-shadow:0_10px_15px_-3px_rgb(0_0_0/10%)]">
+        <p class="animate-[rise_160ms_ease-out] rounded-xl bg-ink px-4 py-2.5 text-14 text-ground [box-shadow:0_10px_15px_-3px_rgb(0_0_0/10%)]">
           {value.text}
         </p>
       )}

@@ -39,10 +39,10 @@ interface AmountProps {
 function Amount({ name, rows, other, otherRows }: AmountProps) {
   return (
     <div class="card px-4 py-3 sm:px-5">
-      <dt class="text-[0.86rem] text-muted">{name}</dt>
+      <dt class="text-13 text-muted">{name}</dt>
       <dd>
-        <span class="block text-2xl font-semibold tabular-nums">{rows ? <Cost rows={rows} /> : "–"}</span>
-        <span class="text-[0.86rem] text-muted tabular-nums">
+        <span class="block text-24 font-semibold tabular-nums">{rows ? <Cost rows={rows} /> : "–"}</span>
+        <span class="text-13 text-muted tabular-nums">
           {other}: {otherRows ? <Cost rows={otherRows} /> : "–"}
         </span>
       </dd>

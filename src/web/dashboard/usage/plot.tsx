@@ -50,12 +50,12 @@ export function Plot({ label, days, series, measure }: PlotProps) {
   const colors = colorsOf(series.length);
   return (
     <div>
-      <p class="mb-1 h-5 text-right text-[0.86rem] text-muted tabular-nums" aria-hidden="true">
+      <p class="mb-1 h-5 text-right text-13 text-muted tabular-nums" aria-hidden="true">
         {day && `${formatDay(day)}${series.length === 1 ? `: ${valueAt(measure, series[0], pointed)}` : ""}`}
       </p>
       <div ref={host} role="img" aria-label={label} class="plot w-full" style={{ minHeight: `${plotHeightPx}px` }} />
       {series.length > 1 && (
-        <ul class="mt-3 flex flex-wrap gap-x-5 gap-y-1 text-[0.86rem]" aria-label="Legend">
+        <ul class="mt-3 flex flex-wrap gap-x-5 gap-y-1 text-13" aria-label="Legend">
           {series.map((one, index) => (
             <li key={one.label} class="inline-flex min-w-0 items-center gap-2">
               <span class="size-2.5 shrink-0 rounded-full" style={{ background: colors[index] }} />

@@ -154,7 +154,7 @@ export function NoPricesHint() {
   const { account } = useSession();
   if (account.role !== "operator") return null;
   return (
-    <p class="mt-6 text-[0.88rem] text-muted">
+    <p class="mt-6 text-13 text-muted">
       With prices for your models in {setting}, this page also shows what they cost, and accounts can have budgets.
     </p>
   );

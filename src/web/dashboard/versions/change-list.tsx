@@ -63,13 +63,13 @@ function TextChange({ from, to }: FieldChange) {
   const [isWhole, setIsWhole] = useState(false);
   const lines = diffLines(toText(from), toText(to)).filter(isWritten);
   return (
-    <div class="overflow-hidden rounded-xl border border-line text-[0.94rem] leading-relaxed">
+    <div class="overflow-hidden rounded-xl border border-line text-14 leading-relaxed">
       {(isWhole ? lines : fold(lines)).map((row, at) =>
         row.kind === "hidden" ? (
           <button
             key={at}
             type="button"
-            class="block w-full bg-sunken px-3.5 py-1 text-left text-[0.86rem] text-muted hover:text-ink"
+            class="block w-full bg-sunken px-3.5 py-1 text-left text-13 text-muted hover:text-ink"
             onClick={() => setIsWhole(true)}
           >
             {row.lines.length} unchanged lines

@@ -35,11 +35,11 @@ export function VersionPane({ companion, number, versions, onRestored }: PanePro
       </a>
       <div class="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div class="min-w-0 flex-1 basis-56">
-          <h2 class="text-[1.05rem] font-semibold">
+          <h2 class="text-16 font-semibold">
             Version {number} {number === newest && <Badge tone="good">live</Badge>}
           </h2>
           {version && (
-            <p class="mt-0.5 text-[0.94rem] text-muted wrap-anywhere">
+            <p class="mt-0.5 text-14 text-muted wrap-anywhere">
               <time dateTime={version.created_at}>{formatInstant(version.created_at)}</time>
               {describeOrigin(version) && <span dir="auto">, {describeOrigin(version)}</span>}
             </p>
@@ -111,7 +111,7 @@ function Comparison({
         <p class="text-muted">This is the first version: there is none before it.</p>
       ) : (
         <>
-          <p class="mb-4 text-[0.94rem] text-muted">
+          <p class="mb-4 text-14 text-muted">
             From version {from} to version {to}
           </p>
           {loaded.data ? <ChangeList changes={loaded.data.changes} /> : <Pending of={loaded} lines={4} />}
@@ -129,7 +129,7 @@ function AllSettings({ settings }: { settings: object }) {
       <dl class="mt-3 space-y-3">
         {set.map(([field, value]) => (
           <div key={field}>
-            <dt class="text-[0.88rem] text-muted">{titleField(field)}</dt>
+            <dt class="text-13 text-muted">{titleField(field)}</dt>
             <dd dir="auto" class="wrap-anywhere whitespace-pre-wrap">
               {toText(value)}
             </dd>

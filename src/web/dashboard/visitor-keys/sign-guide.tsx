@@ -65,7 +65,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
           </Notice>
         )}
         <Snippet text={code} copyLabel="Copy the server's code" />
-        <p class="mt-3 text-[0.94rem] text-pretty text-muted">
+        <p class="mt-3 text-14 text-pretty text-muted">
           {isPair ? (
             <>
               It reads the private key from the file that <Code>{privateKeyVariable}</Code> names. In another language,
@@ -88,7 +88,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
           text={pageSnippet(server.base_url, companion?.embed_token ?? "EMBED_TOKEN")}
           copyLabel="Copy the page's code"
         />
-        <p class="mt-3 text-[0.94rem] text-pretty text-muted">
+        <p class="mt-3 text-14 text-pretty text-muted">
           Where nobody is signed in, your server answers 401, and the visitor is anonymous. When somebody signs out,
           call <Code>chat.identify(null)</Code>: then this browser keeps nothing of theirs.
         </p>

@@ -75,7 +75,7 @@ function Delivery({ path, delivery, onSent }: DeliveryProps) {
             <span class="font-medium">{eventWords[type]}</span>
             <Badge tone={tone}>{label}</Badge>
           </p>
-          <p class="mt-0.5 flex flex-wrap gap-x-3 text-[0.88rem] text-muted">
+          <p class="mt-0.5 flex flex-wrap gap-x-3 text-13 text-muted">
             <Time at={created_at} />
             <span>{attempts === 1 ? "1 attempt" : `${attempts} attempts`}</span>
             {state === "waiting" && (
@@ -96,9 +96,7 @@ function Delivery({ path, delivery, onSent }: DeliveryProps) {
             )}
           </p>
           {error !== null && (
-            <p class={`mt-0.5 text-[0.88rem] wrap-anywhere ${state === "delivered" ? "text-muted" : "text-bad"}`}>
-              {error}
-            </p>
+            <p class={`mt-0.5 text-13 wrap-anywhere ${state === "delivered" ? "text-muted" : "text-bad"}`}>{error}</p>
           )}
         </div>
         <Button isBusy={retry.isBusy} onClick={() => void retry.run()}>

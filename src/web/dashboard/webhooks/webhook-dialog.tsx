@@ -94,7 +94,7 @@ function TestWebhook({ path, webhook, onClose }: TestProps) {
         {came?.ok && (
           <p class="flex items-center gap-x-3">
             <Badge tone="good">Confirmed</Badge>
-            <span class="text-[0.86rem] text-muted">
+            <span class="text-13 text-muted">
               Status {came.status_code}, {formatDuration(came.duration_ms)}
             </span>
           </p>

@@ -68,7 +68,7 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps) {
                 }
                 label={
                   <span class="flex justify-between gap-x-3 max-sm:flex-col">
-                    {eventWords[type]} <code class="font-mono text-[0.8rem] text-muted">{type}</code>
+                    {eventWords[type]} <code class="font-mono text-12 text-muted">{type}</code>
                   </span>
                 }
               />
