@@ -235,6 +235,7 @@ CREATE TABLE "companions" (
 	"has_sources" boolean DEFAULT false NOT NULL,
 	"tool_count" integer DEFAULT 0 NOT NULL,
 	"had_tools" boolean DEFAULT false NOT NULL,
+	"appearance" text COLLATE "C",
 	"handoff" text COLLATE "C",
 	"leads" text COLLATE "C",
 	"ratings" boolean DEFAULT false NOT NULL,
@@ -1006,7 +1007,7 @@ ALTER TABLE "companions" ADD "bytes" bigint GENERATED ALWAYS AS (
 	+ coalesce(octet_length("voice_id"), 0) + coalesce(octet_length("voice_agent_id"), 0)
 	+ coalesce(octet_length("model"), 0)
 	+ coalesce(octet_length("no_answer_text"), 0)
-	+ coalesce(octet_length("handoff"), 0) + coalesce(octet_length("leads"), 0)
+	+ coalesce(octet_length("handoff"), 0) + coalesce(octet_length("leads"), 0) + coalesce(octet_length("appearance"), 0)
 ) STORED;
 --> statement-breakpoint
 -- In which ten minutes a conversation changed. With an index on "updated_at" itself no turn's update would be a HOT one,

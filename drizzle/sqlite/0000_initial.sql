@@ -224,6 +224,7 @@ CREATE TABLE `companions` (
 	`has_sources` integer DEFAULT false NOT NULL,
 	`tool_count` integer DEFAULT 0 NOT NULL,
 	`had_tools` integer DEFAULT false NOT NULL,
+	`appearance` text,
 	`handoff` text,
 	`leads` text,
 	`ratings` integer DEFAULT false NOT NULL,
@@ -1001,7 +1002,7 @@ ALTER TABLE `companions` ADD `bytes` integer GENERATED ALWAYS AS (
 	+ coalesce(octet_length(`voice_id`), 0) + coalesce(octet_length(`voice_agent_id`), 0)
 	+ coalesce(octet_length(`model`), 0)
 	+ coalesce(octet_length(`no_answer_text`), 0)
-	+ coalesce(octet_length(`handoff`), 0) + coalesce(octet_length(`leads`), 0)
+	+ coalesce(octet_length(`handoff`), 0) + coalesce(octet_length(`leads`), 0) + coalesce(octet_length(`appearance`), 0)
 ) VIRTUAL;
 --> statement-breakpoint
 CREATE TRIGGER `account_made` AFTER INSERT ON `accounts` BEGIN
@@ -1016,7 +1017,7 @@ END;
 -- Not of other columns: a new embed token would read the whole prompt for nothing.
 CREATE TRIGGER `companion_changed` AFTER UPDATE OF
 	`name`, `allowed_origins`, `starters`, `metadata`, `system_prompt`, `greeting`, `avatar_url`, `theme_color`, `voice_id`,
-	`voice_agent_id`, `model`, `no_answer_text`, `handoff`, `leads`
+	`voice_agent_id`, `model`, `no_answer_text`, `handoff`, `leads`, `appearance`
 ON `companions` BEGIN
 	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
 	WHERE `account_id` = NEW.`account_id`;

@@ -1,4 +1,5 @@
 /** Companions, which visitors talk to. */
+import type { Appearance } from "./appearance.ts";
 import type { ChallengeMode } from "./challenge.ts";
 import type { HandoffSettings, LeadSettings } from "./handoff.ts";
 import type { JsonObject } from "./json.ts";
@@ -18,6 +19,8 @@ export interface CompanionSettings {
   avatarUrl: string | null;
   /** `#rrggbb`, lower case. */
   themeColor: string | null;
+  /** Null: as the widget is by default. */
+  appearance: Appearance | null;
   voiceId: string | null;
   voiceAgentId: string | null;
   model: string | null;
@@ -101,6 +104,7 @@ export function newCompanionSettings(name: string): CompanionSettings {
     greeting: null,
     avatarUrl: null,
     themeColor: null,
+    appearance: null,
     voiceId: null,
     voiceAgentId: null,
     model: null,

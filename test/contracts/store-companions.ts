@@ -14,6 +14,11 @@ const everything: CompanionSettings = {
   greeting: "Hello",
   avatarUrl: "https://shop.example/a.png",
   themeColor: "#112233",
+  appearance: {
+    ...{ theme: "light", position: "left", header: "tinted", icon: "avatar", radius: 0 },
+    teaser: { text: "Looms?", afterSeconds: 5 },
+    greetings: { de: "Grüß Gott", "pt-br": "Oi" },
+  },
   voiceId: "voice-1",
   voiceAgentId: null,
   model: "gpt-6-luna",

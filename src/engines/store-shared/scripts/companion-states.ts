@@ -43,6 +43,7 @@ const jsons = [
   "metadata",
   "allowedOrigins",
   "starters",
+  "appearance",
   "handoff",
   "leads",
 ] as const satisfies (keyof CompanionSettings)[];

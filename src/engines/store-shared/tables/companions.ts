@@ -1,5 +1,6 @@
 /** Tables of companions, their tokens, their metadata index and their voice data. */
 import { sql } from "drizzle-orm";
+import type { Appearance } from "../../../domain/appearance.ts";
 import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import type { HandoffSettings, LeadSettings } from "../../../domain/handoff.ts";
@@ -69,6 +70,7 @@ export function companionTables(dialect: Dialect) {
       toolCount: small("tool_count").notNull().default(0),
       /** Whether it ever had a tool: if not, no transcript of it has calls. */
       hadTools: boolean("had_tools").notNull().default(false),
+      appearance: json<Appearance>("appearance"),
       handoff: json<HandoffSettings>("handoff"),
       leads: json<LeadSettings>("leads"),
       ratings: boolean("ratings").notNull().default(false),
