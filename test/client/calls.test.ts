@@ -59,6 +59,9 @@ describe("companions", () => {
     const changed = await client.companions.update(made.id, { name: "Grace", starters: null });
     expect(changed).toMatchObject({ id: made.id, name: "Grace", metadata: { plan: "pro" } });
     expect(await client.companions.quota(made.id)).toMatchObject({ used: 0 });
+    const { avatar } = await client.companions.setAvatar(made.id, imageOf(makePng(2, 2)));
+    expect(avatar).toEqual({ url: expect.stringMatching(/^\/avatars\//), bytes: expect.any(Number) });
+    await client.companions.deleteAvatar(made.id);
     await client.companions.delete(made.id);
     expect(await refusal(client.companions.get(made.id))).toMatchObject({ code: "not_found", status: 404 });
   });
