@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Companiond, CompaniondError, type MetadataFilter } from "../../src/client/index.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { imageOf, makePng } from "../support/images.ts";
 
 let server: TestServer;
 let account: Awaited<ReturnType<TestServer["createAccount"]>>;
