@@ -1,9 +1,11 @@
 /** Companions, which visitors talk to. */
+import type { Appearance } from "./appearance.ts";
 import type { ChallengeMode } from "./challenge.ts";
 import type { HandoffSettings, LeadSettings } from "./handoff.ts";
 import type { JsonObject } from "./json.ts";
 import type { AnswerMode, CitationMode } from "./knowledge.ts";
 import type { ReasoningEffort } from "./reasoning.ts";
+import type { Sighting } from "./sighting.ts";
 import type { VisitorAuth } from "./visitor.ts";
 
 export type { JsonObject, JsonValue } from "./json.ts";
@@ -18,6 +20,8 @@ export interface CompanionSettings {
   avatarUrl: string | null;
   /** `#rrggbb`, lower case. */
   themeColor: string | null;
+  /** Null: as the widget is by default. */
+  appearance: Appearance | null;
   voiceId: string | null;
   voiceAgentId: string | null;
   model: string | null;
@@ -66,6 +70,11 @@ export interface Companion extends CompanionSettings {
   version: number;
   /** The oldest embed token that is still valid, or null if all are revoked. */
   embedToken: string | null;
+  /** Of the avatar that was uploaded, with which its address is made; null without one. `avatarUrl` comes first. */
+  avatarHash: string | null;
+  avatarBytes: number | null;
+  /** Newest first; null before the first. What `findByEmbedToken` returns may be older. */
+  seenOn: readonly Sighting[] | null;
   /** Whether it has any source: without one, a turn does not ask for knowledge. */
   hasSources: boolean;
   /** How many tools it has: without any, a turn asks for none. */
@@ -101,6 +110,7 @@ export function newCompanionSettings(name: string): CompanionSettings {
     greeting: null,
     avatarUrl: null,
     themeColor: null,
+    appearance: null,
     voiceId: null,
     voiceAgentId: null,
     model: null,

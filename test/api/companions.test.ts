@@ -27,6 +27,12 @@ const full = {
   greeting: "Hi!",
   avatar_url: "https://cdn.example/ada.png",
   theme_color: "#0F766E",
+  appearance: {
+    theme: "light",
+    header: "tinted",
+    teaser: { text: "Questions?", after_seconds: 8 },
+    greetings: { de: "Hallo!", "pt-BR": "Oi!" },
+  },
   voice_id: "voice-1",
   model: "other-model",
   temperature: 0.5,
@@ -65,6 +71,11 @@ const full = {
 const fullWire = {
   ...full,
   theme_color: "#0f766e",
+  appearance: {
+    ...{ theme: "light", position: null, header: "tinted", icon: "chat", radius: 16 },
+    teaser: { text: "Questions?", after_seconds: 8 },
+    greetings: { de: "Hallo!", "pt-br": "Oi!" },
+  },
   voice_agent_id: null,
   allowed_origins: ["https://shop.example", "http://*.shop.example:8080"],
 };
@@ -77,6 +88,8 @@ test("creates a companion of every field, in normal form, and reads it back", as
     ...fullWire,
     id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
     embed_token: expect.stringMatching(/^emb_[0-9A-Za-z]{32}$/),
+    avatar: null,
+    seen_on: [],
     created_by_key_id: keyId,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     updated_at: made.json.created_at,
@@ -94,6 +107,7 @@ test("a name is enough; null means not set", async () => {
     greeting: null,
     avatar_url: null,
     theme_color: null,
+    appearance: null,
     voice_id: null,
     voice_agent_id: null,
     model: null,
@@ -119,6 +133,47 @@ test("the embed token of a new companion opens it", async () => {
   const { embed_token } = (await api.call("POST", "/api/companions", { name: "Ada", greeting: "Hi!" })).json;
   const config = await apiClient(server.url, null).call("GET", `/api/embed/${embed_token}`);
   expect(config.json).toMatchObject({ name: "Ada", greeting: "Hi!" });
+});
+
+test("the appearance is replaced as a whole, refused with every fault, and shown to websites without what is not set", async () => {
+  const made = (await api.call("POST", "/api/companions", { name: "Ada", appearance: { greetings: { DE: "Hallo!" } } }))
+    .json;
+  const path = `/api/companions/${made.id}`;
+  const config = () => apiClient(server.url, null).call("GET", `/api/embed/${made.embed_token}`);
+  const shown = { header: "plain", icon: "chat", radius: 16 };
+  expect((await config()).json).toMatchObject({ appearance: { ...shown, greetings: { de: "Hallo!" } } });
+  const refused = await api.call("PATCH", path, {
+    appearance: {
+      ...{ theme: "pink", radius: 25, font: "serif" },
+      teaser: { text: "", after_seconds: 601 },
+      greetings: { "not a tag": "Hi", fr: "x".repeat(1001), En: "Hi", eN: "Hi" },
+    },
+  });
+  expectProblem(refused, 400, "invalid_request");
+  expect(refused.json.errors?.map(({ param }) => param)).toEqual(
+    ["font", "theme", "radius", "teaser.text", "teaser.after_seconds", "greetings.fr"].map(
+      (name) => `appearance.${name}`,
+    ),
+  );
+  const named = await api.call("PATCH", path, { appearance: { greetings: { "a b": "Hi", En: "Hi", eN: "Hi" } } });
+  expect(named.json.errors?.map(({ param }) => param)).toEqual(["appearance.greetings.a b", "appearance.greetings"]);
+  const many = Object.fromEntries(Array.from({ length: 41 }, (_, at) => [`de-${at}`, "Hi"]));
+  expectProblem(await api.call("PATCH", path, { appearance: { greetings: many } }), 400, "invalid_request");
+  const other = await api.call("PATCH", path, { appearance: { position: "left", radius: 0 } });
+  const whole = {
+    theme: null,
+    position: "left",
+    header: "plain",
+    icon: "chat",
+    radius: 0,
+    teaser: null,
+    greetings: null,
+  };
+  expect<unknown>(other.json.appearance).toEqual(whole);
+  const { data } = (await api.call("GET", `${path}/versions`)).json;
+  expect<unknown>(data[0]).toMatchObject({ changed: ["appearance"] });
+  await api.call("PATCH", path, { appearance: null });
+  expect((await config()).json).not.toHaveProperty("appearance");
 });
 
 test("PATCH merges top-level fields, clears with null and replaces metadata as a whole", async () => {

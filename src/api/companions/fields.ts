@@ -6,6 +6,7 @@ import { answerModes, citationModes } from "../../domain/knowledge.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import { reasoningEfforts } from "../../domain/reasoning.ts";
 import { visitorAuths } from "../../domain/visitor.ts";
+import { describeAppearance, toWireAppearance, type WireAppearance } from "../../http/schemas/appearance.ts";
 import { nameText } from "../../http/schemas/name.ts";
 import { AnyObject, Nullish, Text } from "../../http/schemas/schema.ts";
 import { type SnakeCase, toCamelCase } from "../../lib/field-names.ts";
@@ -23,9 +24,9 @@ type SentFields<Settings extends Record<string, TSchema>> = {
 export type WireSettings = {
   [Setting in keyof Omit<
     CompanionSettings,
-    "slug" | "handoff" | "leads"
+    "slug" | "appearance" | "handoff" | "leads"
   > as SnakeCase<Setting>]: CompanionSettings[Setting];
-} & { context_tokens: number; handoff: WireHandoff | null; leads: WireLeads | null };
+} & { context_tokens: number; appearance: WireAppearance | null; handoff: WireHandoff | null; leads: WireLeads | null };
 
 /** Written out, since lists are made of these: a loop over the names takes twice as long. */
 export function toWireSettings(settings: CompanionSettings): WireSettings {
@@ -35,6 +36,7 @@ export function toWireSettings(settings: CompanionSettings): WireSettings {
     greeting: settings.greeting,
     avatar_url: settings.avatarUrl,
     theme_color: settings.themeColor,
+    appearance: settings.appearance && toWireAppearance(settings.appearance),
     voice_id: settings.voiceId,
     voice_agent_id: settings.voiceAgentId,
     model: settings.model,
@@ -99,6 +101,7 @@ function makeFields() {
       description: `Theme colour, \`#rrggbb\`, stored in lower case. Not set: \`${companionDefaults.themeColor}\`.`,
       examples: ["#0f766e"],
     }),
+    appearance: describeAppearance(),
     voice_id: Text({
       minLength: 1,
       maxLength: 200,

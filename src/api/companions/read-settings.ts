@@ -13,6 +13,7 @@ import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts
 import { isJsonObject } from "../../domain/json.ts";
 import { findMetadataProblem, isTooDeep, mergePatch } from "../../domain/metadata.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
+import { listGreetingErrors, toAppearance } from "../../http/schemas/appearance.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { type Checker, maxListedErrors } from "../../http/schemas/schema.ts";
 import { companionFields } from "./fields.ts";
@@ -124,7 +125,7 @@ function listRuleErrors(sent: SentSettings, rules: SettingRules, current: Curren
   }
   const metadataProblem = sent.metadata == null ? null : findMetadataProblem(sent.metadata);
   if (metadataProblem !== null) errors.push({ param: "metadata", detail: metadataProblem });
-  errors.push(...listHoursErrors(sent.handoff?.hours));
+  errors.push(...listGreetingErrors(sent.appearance), ...listHoursErrors(sent.handoff?.hours));
   return errors;
 }
 
@@ -156,6 +157,7 @@ export function toSettings(sent: SentSettings): Partial<CompanionSettings> {
   );
   if (sent.slug !== undefined) settings.slug = sent.slug;
   if (sent.theme_color) settings.themeColor = sent.theme_color.toLowerCase();
+  if (sent.appearance) settings.appearance = toAppearance(sent.appearance);
   if (sent.handoff) settings.handoff = toHandoff(sent.handoff);
   if (sent.leads) settings.leads = toLeads(sent.leads);
   if (sent.allowed_origins) settings.allowedOrigins = normalizeOrigins(sent.allowed_origins);

@@ -4,6 +4,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import type { Availability } from "../../core/people/people.ts";
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 import type { HandoffSettings } from "../../domain/handoff.ts";
+import { describeShownAppearance, toShownAppearance } from "../../http/schemas/appearance.ts";
 import { namedObject } from "../../http/schemas/named-object.ts";
 import { OneOf } from "../../http/schemas/schema.ts";
 
@@ -16,6 +17,7 @@ export const EmbedConfig = namedObject("EmbedConfig", () => ({
   }),
   greeting: t.String({ description: "Opening message for the chat.", examples: ["Hi! Looking for a bicycle?"] }),
   theme_color: t.String({ pattern: "^#[0-9a-f]{6}$", description: "Theme colour.", examples: ["#0f766e"] }),
+  appearance: t.Optional(describeShownAppearance()),
   has_voice: t.Boolean({ description: "Whether a voice session can be started now." }),
   has_text_agent: t.Boolean({ description: "Whether messages are answered." }),
   voice_provider: t.String({
@@ -77,6 +79,7 @@ export function toEmbedConfig(
     avatar_url: avatarUrl,
     greeting: companion.greeting ?? defaultGreeting(companion.name),
     theme_color: companion.themeColor ?? companionDefaults.themeColor,
+    ...(companion.appearance === null ? {} : { appearance: toShownAppearance(companion.appearance) }),
     has_voice: voiceProvider !== null,
     // There is always a provider: a language model, or the built-in demo.
     has_text_agent: true,

@@ -29,6 +29,18 @@ export interface CompanionConfig {
   greeting: string;
   /** `#rrggbb` */
   theme_color: string;
+  /** How the owner wants the chat drawn; absent where nothing is set. */
+  appearance?: {
+    theme?: "light" | "dark" | "auto";
+    position?: "right" | "left";
+    header?: "plain" | "tinted";
+    icon?: "chat" | "avatar";
+    /** Pixels. */
+    radius?: number;
+    teaser?: { text: string; after_seconds: number };
+    /** By BCP 47 tag in lower case; before `greeting`. */
+    greetings?: Record<string, string>;
+  };
   has_voice: boolean;
   has_text_agent: boolean;
   /** `none`, or the voice-agent provider in use. */

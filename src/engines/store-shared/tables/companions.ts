@@ -1,10 +1,12 @@
 /** Tables of companions, their tokens, their metadata index and their voice data. */
 import { sql } from "drizzle-orm";
+import type { Appearance } from "../../../domain/appearance.ts";
 import type { ChallengeMode } from "../../../domain/challenge.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import type { HandoffSettings, LeadSettings } from "../../../domain/handoff.ts";
 import type { AnswerMode, CitationMode } from "../../../domain/knowledge.ts";
 import type { ReasoningEffort } from "../../../domain/reasoning.ts";
+import type { Sighting } from "../../../domain/sighting.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
 import type { Dialect } from "./dialect.ts";
 
@@ -69,10 +71,14 @@ export function companionTables(dialect: Dialect) {
       toolCount: small("tool_count").notNull().default(0),
       /** Whether it ever had a tool: if not, no transcript of it has calls. */
       hadTools: boolean("had_tools").notNull().default(false),
+      appearance: json<Appearance>("appearance"),
       handoff: json<HandoffSettings>("handoff"),
       leads: json<LeadSettings>("leads"),
       ratings: boolean("ratings").notNull().default(false),
       askResolved: boolean("ask_resolved").notNull().default(false),
+      avatarHash: text("avatar_hash"),
+      avatarBytes: small("avatar_bytes"),
+      seenOn: json<readonly Sighting[]>("seen_on"),
       hadPeople: boolean("had_people").notNull().default(false),
       createdByKeyId: text("created_by_key_id"),
       createdAt: whole("created_at").notNull(),
@@ -95,6 +101,20 @@ export function companionTables(dialect: Dialect) {
       // Whether an account has any: few have.
       index("companions_people").on(row.accountId).where(sql`had_people OR handoff IS NOT NULL`),
     ],
+  );
+
+  /** Uploaded avatars, as they are served. */
+  const companionAvatars = table(
+    "companion_avatars",
+    () => ({
+      companionId: text("companion_id")
+        .primaryKey()
+        .references(() => companions.id, { onDelete: "cascade" }),
+      hash: text("hash").notNull(),
+      /** See `toPaddedBlob`. */
+      image: bytes("image").notNull(),
+    }),
+    (row) => [index("companion_avatars_hash").on(row.hash)],
   );
 
   /** Valid tokens only: a revoked one is deleted. */
@@ -186,6 +206,7 @@ export function companionTables(dialect: Dialect) {
 
   return {
     companions,
+    companionAvatars,
     embedTokens,
     companionMetadata,
     voiceAgents,
