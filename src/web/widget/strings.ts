@@ -21,6 +21,8 @@ export const english = {
   leaveContact: "Leave your e-mail address",
   copy: "Copy",
   copied: "Copied",
+  expand: "Expand",
+  shut: "Close",
   code: "Code block",
   table: "Table",
   offline: "You are offline.",
