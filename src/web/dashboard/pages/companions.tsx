@@ -1,8 +1,8 @@
-/** `/app/companions`: the account's companions, found by name, id or metadata. */
+/** `/app/companions`: the account's companions, found by name, ID or metadata. */
 import { Plus, Search, X } from "lucide-preact";
 import { useMemo, useState } from "preact/hooks";
+import { Avatar } from "../companion/avatar.tsx";
 import type { Query } from "../lib/api.ts";
-import { avatarImage, defaultThemeColor } from "../lib/color.ts";
 import { useList, useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
@@ -34,15 +34,15 @@ export default function CompanionsPage() {
   return (
     <>
       <PageHead title="Companions" actions={actions}>
-        Who talks to your visitors.
+        The assistants on your websites.
       </PageHead>
       <div class="mb-4 flex flex-wrap gap-2">
         <div class="relative min-w-0 flex-1 basis-60">
           <Search size={17} aria-hidden="true" class="absolute top-3 left-3 text-muted" />
           <input
             type="search"
-            aria-label="Search by name or id"
-            placeholder="Search by name or id"
+            aria-label="Search by name or ID"
+            placeholder="Search by name or ID"
             class="control pl-9"
             value={text}
             onInput={({ currentTarget: { value } }) => {
@@ -72,9 +72,9 @@ export default function CompanionsPage() {
       )}
       {server.demo_page && (
         <Notice tone="neutral" class="mb-4">
-          The demo's companion is not in this list: it belongs to the demo, and nobody can change it.{" "}
+          The demo's companion isn't in this list: it belongs to the demo and can't be changed.{" "}
           <a href={server.demo_page} target="_blank" class="font-medium text-accent underline" rel="noreferrer">
-            Open its page
+            Open chat page
           </a>
         </Notice>
       )}
@@ -84,10 +84,10 @@ export default function CompanionsPage() {
         list={list}
         empty={
           isFiltered ? (
-            <Empty title="No companion matches">Search by another part of the name, or remove a filter.</Empty>
+            <Empty title="No companion matches">Try another part of the name, or remove a filter.</Empty>
           ) : (
             <Empty title="No companions yet" action={actions}>
-              Create the first one. A name is enough to begin with; you can add the rest while you try it.
+              All you need is a name. You can fill in the rest later.
             </Empty>
           )
         }
@@ -182,24 +182,5 @@ function FilterForm() {
         Filter
       </Button>
     </form>
-  );
-}
-
-/** A companion's avatar. */
-function Avatar({ companion }: { companion: Companion }) {
-  const [broken, setBroken] = useState<string | null>(null);
-  const made = avatarImage(companion.name, companion.theme_color ?? defaultThemeColor);
-  const own = companion.avatar_url === broken ? null : companion.avatar_url;
-  return (
-    <img
-      src={own ?? made}
-      alt=""
-      width={36}
-      height={36}
-      loading="lazy"
-      referrerpolicy="no-referrer"
-      onError={() => own && setBroken(own)}
-      class="size-[36px] shrink-0 rounded-full bg-sunken object-cover"
-    />
   );
 }
