@@ -194,6 +194,12 @@ CREATE TABLE "webhooks" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "companion_avatars" (
+	"companion_id" text COLLATE "C" PRIMARY KEY NOT NULL,
+	"hash" text COLLATE "C" NOT NULL,
+	"image" "bytea" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "companion_metadata" (
 	"account_number" bigint NOT NULL,
 	"path" text COLLATE "C" NOT NULL,
@@ -240,6 +246,9 @@ CREATE TABLE "companions" (
 	"leads" text COLLATE "C",
 	"ratings" boolean DEFAULT false NOT NULL,
 	"ask_resolved" boolean DEFAULT false NOT NULL,
+	"avatar_hash" text COLLATE "C",
+	"avatar_bytes" integer,
+	"seen_on" text COLLATE "C",
 	"had_people" boolean DEFAULT false NOT NULL,
 	"created_by_key_id" text COLLATE "C",
 	"created_at" bigint NOT NULL,
@@ -879,6 +888,7 @@ ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_account_id_accounts_
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "visitor_keys" ADD CONSTRAINT "visitor_keys_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhooks" ADD CONSTRAINT "webhooks_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "companion_avatars" ADD CONSTRAINT "companion_avatars_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "embed_tokens" ADD CONSTRAINT "embed_tokens_companion_id_companions_id_fk" FOREIGN KEY ("companion_id") REFERENCES "companions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "voice_agent_grants" ADD CONSTRAINT "voice_agent_grants_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contacts" ADD CONSTRAINT "contacts_conversation_number_conversations_number_fk" FOREIGN KEY ("conversation_number") REFERENCES "conversations"("number") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -920,6 +930,7 @@ CREATE INDEX "webhook_deliveries_conversation" ON "webhook_deliveries" USING btr
 CREATE INDEX "webhook_deliveries_visitor" ON "webhook_deliveries" USING btree ("companion_id","visitor_id") WHERE companion_id IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "webhooks_account" ON "webhooks" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "webhooks_enabled" ON "webhooks" USING btree ("account_id","id") WHERE enabled;--> statement-breakpoint
+CREATE INDEX "companion_avatars_hash" ON "companion_avatars" USING btree ("hash");--> statement-breakpoint
 CREATE INDEX "companions_account" ON "companions" USING btree ("account_id","number");--> statement-breakpoint
 CREATE UNIQUE INDEX "companions_slug" ON "companions" USING btree ("account_id","slug") WHERE slug IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "companions_voice_agent" ON "companions" USING btree ("voice_agent_id") WHERE voice_agent_id IS NOT NULL;--> statement-breakpoint
@@ -1008,6 +1019,7 @@ ALTER TABLE "companions" ADD "bytes" bigint GENERATED ALWAYS AS (
 	+ coalesce(octet_length("model"), 0)
 	+ coalesce(octet_length("no_answer_text"), 0)
 	+ coalesce(octet_length("handoff"), 0) + coalesce(octet_length("leads"), 0) + coalesce(octet_length("appearance"), 0)
+	+ coalesce("avatar_bytes", 0)
 ) STORED;
 --> statement-breakpoint
 -- In which ten minutes a conversation changed. With an index on "updated_at" itself no turn's update would be a HOT one,

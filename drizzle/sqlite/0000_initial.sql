@@ -192,6 +192,14 @@ CREATE TABLE `webhooks` (
 --> statement-breakpoint
 CREATE INDEX `webhooks_account` ON `webhooks` (`account_id`,`id`);--> statement-breakpoint
 CREATE INDEX `webhooks_enabled` ON `webhooks` (`account_id`,`id`) WHERE enabled;--> statement-breakpoint
+CREATE TABLE `companion_avatars` (
+	`companion_id` text PRIMARY KEY NOT NULL,
+	`hash` text NOT NULL,
+	`image` blob NOT NULL,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `companion_avatars_hash` ON `companion_avatars` (`hash`);--> statement-breakpoint
 CREATE TABLE `companions` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
@@ -229,6 +237,9 @@ CREATE TABLE `companions` (
 	`leads` text,
 	`ratings` integer DEFAULT false NOT NULL,
 	`ask_resolved` integer DEFAULT false NOT NULL,
+	`avatar_hash` text,
+	`avatar_bytes` integer,
+	`seen_on` text,
 	`had_people` integer DEFAULT false NOT NULL,
 	`created_by_key_id` text,
 	`created_at` integer NOT NULL,
@@ -1003,6 +1014,7 @@ ALTER TABLE `companions` ADD `bytes` integer GENERATED ALWAYS AS (
 	+ coalesce(octet_length(`model`), 0)
 	+ coalesce(octet_length(`no_answer_text`), 0)
 	+ coalesce(octet_length(`handoff`), 0) + coalesce(octet_length(`leads`), 0) + coalesce(octet_length(`appearance`), 0)
+	+ coalesce(`avatar_bytes`, 0)
 ) VIRTUAL;
 --> statement-breakpoint
 CREATE TRIGGER `account_made` AFTER INSERT ON `accounts` BEGIN
@@ -1017,7 +1029,7 @@ END;
 -- Not of other columns: a new embed token would read the whole prompt for nothing.
 CREATE TRIGGER `companion_changed` AFTER UPDATE OF
 	`name`, `allowed_origins`, `starters`, `metadata`, `system_prompt`, `greeting`, `avatar_url`, `theme_color`, `voice_id`,
-	`voice_agent_id`, `model`, `no_answer_text`, `handoff`, `leads`, `appearance`
+	`voice_agent_id`, `model`, `no_answer_text`, `handoff`, `leads`, `appearance`, `avatar_bytes`
 ON `companions` BEGIN
 	UPDATE `account_holdings` SET `companion_bytes` = `companion_bytes` + NEW.`bytes` - OLD.`bytes`
 	WHERE `account_id` = NEW.`account_id`;

@@ -5,6 +5,7 @@ import type { HandoffSettings, LeadSettings } from "./handoff.ts";
 import type { JsonObject } from "./json.ts";
 import type { AnswerMode, CitationMode } from "./knowledge.ts";
 import type { ReasoningEffort } from "./reasoning.ts";
+import type { Sighting } from "./sighting.ts";
 import type { VisitorAuth } from "./visitor.ts";
 
 export type { JsonObject, JsonValue } from "./json.ts";
@@ -69,6 +70,11 @@ export interface Companion extends CompanionSettings {
   version: number;
   /** The oldest embed token that is still valid, or null if all are revoked. */
   embedToken: string | null;
+  /** Of the avatar that was uploaded, with which its address is made; null without one. `avatarUrl` comes first. */
+  avatarHash: string | null;
+  avatarBytes: number | null;
+  /** Newest first; null before the first. What `findByEmbedToken` returns may be older. */
+  seenOn: readonly Sighting[] | null;
   /** Whether it has any source: without one, a turn does not ask for knowledge. */
   hasSources: boolean;
   /** How many tools it has: without any, a turn asks for none. */

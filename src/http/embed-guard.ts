@@ -133,6 +133,10 @@ export async function openEmbed(
     measurements.refusedConfigs.note(taken?.byRead ? "read" : "token", clock.nowMs());
   }
   refuse(verdict, "This companion has had too many requests.");
+  const origin = isPageView ? request.headers.get("origin") : null;
+  if (origin !== null && !isOwnPage(dependencies, request, origin)) {
+    dependencies.uses.noteSeen(tokenId, companion.id, origin);
+  }
   dependencies.uses.noteToken(tokenId);
   return { target, visitor, work: taken?.work ?? null };
 }

@@ -12,10 +12,18 @@ function tagOfJson(text: string): string {
   return `"${Buffer.from(sha256(text)).toString("base64url").slice(0, 22)}"`;
 }
 
-/** The representation with its `ETag`; 304 for a client that has it already. */
-export function respondVersioned(request: Request, set: ResponseHead, wire: object): JsonText | Response {
+/**
+ * The representation with its `ETag`, which is that of `version`; 304 for a client that has it already. Where `version` is
+ * another object, what it leaves out is not worth a 412.
+ */
+export function respondVersioned(
+  request: Request,
+  set: ResponseHead,
+  wire: object,
+  version = wire,
+): JsonText | Response {
   const text = JSON.stringify(wire);
-  const etag = addTag(set, text);
+  const etag = addTag(set, version === wire ? text : JSON.stringify(version));
   if (request.method === "GET" && matchesTag(request.headers.get("if-none-match"), etag)) {
     return new Response(null, { status: 304 });
   }

@@ -88,6 +88,8 @@ test("creates a companion of every field, in normal form, and reads it back", as
     ...fullWire,
     id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
     embed_token: expect.stringMatching(/^emb_[0-9A-Za-z]{32}$/),
+    avatar: null,
+    seen_on: [],
     created_by_key_id: keyId,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     updated_at: made.json.created_at,

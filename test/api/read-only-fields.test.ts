@@ -16,7 +16,7 @@ import { AccountObject } from "../../src/http/schemas/account.ts";
 import { omitReadOnly } from "../../src/http/schemas/named-object.ts";
 
 const budget = "created_at id reached_at reserved_micros resets_at spent_micros updated_at";
-const companion = "created_at created_by_key_id embed_token id updated_at";
+const companion = "avatar created_at created_by_key_id embed_token id seen_on updated_at";
 const source = "bytes chunks content_hash created_at error id indexed_at progress refresh_at status updated_at";
 
 test.each<[what: string, model: { readonly schema: TObject }, answer: TObject, fields: string]>([

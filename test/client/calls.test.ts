@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Companiond, CompaniondError, type MetadataFilter } from "../../src/client/index.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { eventually } from "../support/eventually.ts";
+import { imageOf, makePng } from "../support/images.ts";
 
 let server: TestServer;
 let account: Awaited<ReturnType<TestServer["createAccount"]>>;
@@ -59,6 +60,9 @@ describe("companions", () => {
     const changed = await client.companions.update(made.id, { name: "Grace", starters: null });
     expect(changed).toMatchObject({ id: made.id, name: "Grace", metadata: { plan: "pro" } });
     expect(await client.companions.quota(made.id)).toMatchObject({ used: 0 });
+    const { avatar } = await client.companions.setAvatar(made.id, imageOf(makePng(2, 2)));
+    expect(avatar).toEqual({ url: expect.stringMatching(/^\/avatars\//), bytes: expect.any(Number) });
+    await client.companions.deleteAvatar(made.id);
     await client.companions.delete(made.id);
     expect(await refusal(client.companions.get(made.id))).toMatchObject({ code: "not_found", status: 404 });
   });

@@ -55,6 +55,7 @@ const everything: CompanionSettings = {
   enabled: true,
 };
 
+const roomy = { companions: 1000, keys: 1000, tokensPerCompanion: 1000, members: 10, bytes: 1e9 };
 const newest = { metadata: [], q: null };
 
 export function companionStoreContract(open: OpenStore): void {
@@ -101,6 +102,7 @@ export function companionStoreContract(open: OpenStore): void {
         hasSources: false,
         toolCount: 0,
         hadPeople: false,
+        ...{ avatarHash: null, avatarBytes: null, seenOn: null },
         createdAt: nowMs,
         updatedAt: nowMs,
       };
@@ -108,6 +110,76 @@ export function companionStoreContract(open: OpenStore): void {
       expect(await companions.find(account.id, made.id)).toEqual(expected);
       const target = await companions.findByEmbedToken(embedToken.token);
       expect(target).toEqual({ companion: expected, tokenId: embedToken.id, plan: "free", spending: freeToSpend });
+    });
+
+    test("have an avatar that counts in bytes, changes them without a version, and goes with them", async () => {
+      const { accounts, audit, companions } = world.store;
+      const [mine, twin] = [await world.createCompanion(account), await world.createCompanion(account)];
+      const bytesOf = async () => (await accounts.findHeld(account.id))?.bytes ?? 0;
+      const before = await bytesOf();
+      const set = (id: string, avatar: { hash: string; image: Uint8Array } | null, of = account.id) =>
+        companions.setAvatar(of, id, avatar, world.context());
+      const image = new Uint8Array(5000).fill(7);
+      expect(await set(mine.id, { hash: "a", image }, (await world.createAccount()).id)).toBeNull();
+      expect(await set(mine.id, { hash: "a", image })).toMatchObject({
+        avatarHash: "a",
+        avatarBytes: 5000,
+        version: 1,
+      });
+      await set(twin.id, { hash: "a", image });
+      expect(await companions.find(account.id, mine.id)).toMatchObject({ avatarHash: "a", avatarBytes: 5000 });
+      expect(await companions.findByEmbedToken(mine.embedToken)).toMatchObject({ companion: { avatarHash: "a" } });
+      expect((await bytesOf()) - before).toBe(10_000);
+      expect([...((await companions.findAvatar("a")) ?? [])]).toEqual([...image]);
+      const [last] = (await audit.list(account.id, { fromMs: 0, toMs: 9e15 }, firstPage)).items;
+      expect(last).toMatchObject({ action: "companion.update", targetId: twin.id, details: { changed: ["avatar"] } });
+      const full = { holdings: { free: { ...roomy, bytes: before + 10_000 }, paid: roomy } };
+      const larger = { hash: "b", image: new Uint8Array(5001) };
+      const refused = companions.setAvatar(account.id, mine.id, larger, world.context(full));
+      expect(await refused.catch(({ code }) => code)).toBe("limit_reached");
+      const stop = () => {
+        throw new Error("changed");
+      };
+      const checked = companions.setAvatar(account.id, mine.id, larger, world.context(), stop);
+      expect(await checked.catch(({ message }) => message)).toBe("changed");
+      await set(mine.id, { hash: "c", image: new Uint8Array(10) });
+      expect((await bytesOf()) - before).toBe(5010);
+      await set(mine.id, null);
+      await companions.delete(account.id, twin.id, world.context());
+      expect([await companions.findAvatar("a"), await companions.findAvatar("c")]).toEqual([null, null]);
+      expect(await companions.find(account.id, mine.id)).toMatchObject({ avatarHash: null, avatarBytes: null });
+    });
+
+    test("know the websites that they were seen on, each once a day, and forget none that is alive for another", async () => {
+      const { companions } = world.store;
+      const { id } = await world.createCompanion(account);
+      const dayMs = 24 * 60 * 60_000;
+      const see = (origin: string, seenAt: number) => companions.recordSeen([{ companionId: id, origin, seenAt }]);
+      const read = async () => (await companions.find(account.id, id))?.seenOn ?? [];
+      await companions.recordSeen([
+        { companionId: id, origin: "https://a.example", seenAt: 1000 },
+        { companionId: systemIds.uuid(), origin: "https://a.example", seenAt: 1000 },
+        { companionId: id, origin: "https://b.example", seenAt: 2000 },
+      ]);
+      const b = { origin: "https://b.example", firstSeenAt: 2000, lastSeenAt: 2000 };
+      await see("https://a.example", 3000);
+      expect(await read()).toEqual([b, { origin: "https://a.example", firstSeenAt: 1000, lastSeenAt: 1000 }]);
+      await see("https://a.example", dayMs);
+      expect(await read()).toEqual([{ origin: "https://a.example", firstSeenAt: 1000, lastSeenAt: dayMs }, b]);
+      for (let made = 0; made < 30; made++) await see(`https://${made}.example`, dayMs + made);
+      const full = (await read()).map(({ origin }) => origin);
+      expect([full.length, full.includes("https://a.example"), full.includes("https://b.example")]).toEqual([
+        20,
+        true,
+        true,
+      ]);
+      await see("https://late.example", 8 * dayMs);
+      const later = (await read()).map(({ origin }) => origin);
+      expect([later.length, later[0], later.includes("https://b.example")]).toEqual([
+        20,
+        "https://late.example",
+        false,
+      ]);
     });
 
     test("are out of reach for another account, and for tokens of no one", async () => {

@@ -15,6 +15,7 @@ import { startTestServer, type TestServer, testContext } from "../support/app.ts
 import { chat } from "../support/chat.ts";
 import { apiDocument, checkConformance, Nonconformance, toPointer, validatorAt } from "../support/conformance.ts";
 import { openDashboard, openMemberDashboard } from "../support/dashboard.ts";
+import { imageOf, makePng } from "../support/images.ts";
 import { handoffSettings } from "../support/people-world.ts";
 import { askInVain } from "../support/unanswered.ts";
 import { createWebsiteKey, signToken } from "../support/visitor-keys.ts";
@@ -228,14 +229,15 @@ test("gives examples of bodies that the server takes", async () => {
       const { requestBody } = apiDocument.paths[path]?.[method.toLowerCase()] ?? {};
       for (const [type, { example }] of Object.entries(requestBody?.content ?? {})) {
         const isForm = type === "multipart/form-data";
-        const sessionId = (example as { session_id?: string }).session_id ?? "";
+        const sessionId = (example as { session_id?: string } | undefined)?.session_id ?? "";
         const callId = path.endsWith("{call_id}") ? await addWaitingCall(server, companion, sessionId) : "";
         const sourceId = isForm ? file : text;
         const others = { source_id: sourceId, question_id: questionId, tool_id: toolId, call_id: callId };
         const own: Record<string, string> = { ...ids, id: id ?? "", message_id: rated.message_id, ...others };
         const target = path.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
         const plain = path.startsWith("/v1/") ? { ...(example as object), model: companion.id } : example;
-        const sent = isForm ? toForm(example as Record<string, string>) : plain;
+        const image = type.startsWith("image/") ? imageOf(makePng(1, 1), type) : null;
+        const sent = image ?? (isForm ? toForm(example as Record<string, string>) : plain);
         // Chats are for keys alone, and only keys name who acts.
         const isForKeys = access === "chat:write" || access === "conversations:reply";
         const caller = isForKeys ? platform : operator;

@@ -15,6 +15,7 @@ function createParts() {
   };
   const store = {
     apiKeys: { recordUses: (uses: readonly KeyUse[], day: string) => write({ day, uses: structuredClone(uses) }) },
+    companions: { recordSeen: (seen: unknown) => write(seen) },
     embedTokens: { recordUses: (uses: unknown) => write(uses) },
     sessions: { recordUses: (uses: unknown) => write(uses) },
   };
@@ -39,6 +40,38 @@ test("many calls of a key become one write", async () => {
       ],
     },
   ]);
+});
+
+test("notes a website once a day for each token, and nothing that no browser sends, however much of it", async () => {
+  const { recorder, written, clock, state } = createParts();
+  const see = (origin: string, token = "t1") => recorder.noteSeen(token, "c1", origin);
+  const note = (origin: string) => ({ companionId: "c1", origin, seenAt: clock.nowMs() });
+  for (const none of [
+    "null",
+    "https://*.a.example",
+    "https://a.example/",
+    "HTTPS://A.EXAMPLE",
+    "file://",
+    "x".repeat(9999),
+  ])
+    see(none);
+  state.isBroken = true;
+  for (let view = 0; view < 3; view++) see("https://a.example");
+  await recorder.flush();
+  state.isBroken = false;
+  await recorder.flush();
+  see("https://a.example");
+  see("https://a.example", "t2");
+  await recorder.flush();
+  expect(written).toEqual([[note("https://a.example")], [note("https://a.example")]]);
+  written.length = 0;
+  for (let made = 0; made < 1000; made++) see(`https://${made}.example`);
+  await recorder.flush();
+  expect((written[0] as unknown[]).length).toBe(99);
+  clock.advance(2000);
+  see("https://a.example");
+  await recorder.flush();
+  expect(written[1]).toEqual([note("https://a.example")]);
 });
 
 test("writes by itself, and nothing when nothing was noted", async () => {

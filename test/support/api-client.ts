@@ -26,14 +26,14 @@ export interface ResponseBody {
 }
 
 export interface ApiClient {
-  /** `body` is sent as JSON; a string and a form are sent unchanged. */
+  /** `body` is sent as JSON; a string, a form and bytes with their type are sent unchanged. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse>;
 }
 
 export function apiClient(url: string, key: string | null): ApiClient {
   return {
     async call(method, path, body, headers = {}) {
-      const isForm = body instanceof FormData;
+      const isForm = body instanceof FormData || body instanceof Blob;
       const response = await fetch(`${url}${path}`, {
         method,
         headers: {

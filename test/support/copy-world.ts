@@ -65,6 +65,7 @@ const references: Readonly<Record<string, [table: string, column: string]>> = {
   "visitor_keys.account_id": ["accounts", "id"],
   "voice_agent_grants.account_id": ["accounts", "id"],
   "api_keys.account_number": ["accounts", "number"],
+  "companion_avatars.companion_id": ["companions", "id"],
   "embed_tokens.companion_id": ["companions", "id"],
   "tools.companion_id": ["companions", "id"],
   "companion_drafts.companion_id": ["companions", "id"],

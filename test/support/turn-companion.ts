@@ -9,6 +9,7 @@ export const turnCompanion = {
   toolCount: 0,
   version: 1,
   hadPeople: false,
+  ...{ avatarHash: null, avatarBytes: null, seenOn: null },
   embedToken: null,
   createdByKeyId: null,
   createdAt: 0,

@@ -7,7 +7,7 @@ import { type Route, route } from "../../http/route.ts";
 import { compileChecker, Nullish } from "../../http/schemas/schema.ts";
 import { deleteDraft, getDraft, listConflicts, publishDraft, putDraft } from "./drafts.ts";
 import { companionPatchBody } from "./model.ts";
-import { CompanionObject, toWireCompanion } from "./responses.ts";
+import { CompanionObject, toVersion, toWireCompanion } from "./responses.ts";
 import { getCompanion } from "./service.ts";
 import { DraftObject, toDraftTag, toWireDraft } from "./version-responses.ts";
 
@@ -110,7 +110,7 @@ export const draftRoutes: readonly Route[] = [
       const { overwrite } = await readBody();
       const how = { check, overwrite: overwrite === true };
       const published = await publishDraft(services, principal, params.id, how, writeContext());
-      return respondVersioned(request, set, toWireCompanion(published));
+      return respondVersioned(request, set, toWireCompanion(published), toVersion(published));
     },
   }),
 ];

@@ -7,12 +7,13 @@ import { addTag, readCheck, respondVersioned } from "../../http/preconditions.ts
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { applyRoute } from "./apply/index.ts";
+import { avatarRoutes } from "./avatar-routes.ts";
 import { batchRoute } from "./batch-route.ts";
 import { draftRoutes } from "./draft-routes.ts";
 import { embedTokenRoutes } from "./embed-token-routes.ts";
 import { companionListQuery, matchesText, toListedCompanion } from "./list-query.ts";
 import { companionPatchBody, newCompanionBody } from "./model.ts";
-import { CompanionObject, toShownCompanion, toWireCompanion } from "./responses.ts";
+import { CompanionObject, toShownCompanion, toVersion, toWireCompanion } from "./responses.ts";
 import { deleteCompanion, getCompanion, prepareCompanion, updateCompanion } from "./service.ts";
 import { setRoute } from "./set-route.ts";
 import { testChatRoute } from "./test-chat-route.ts";
@@ -98,7 +99,8 @@ export const companionRoutes: readonly Route[] = [
     }),
     async handle({ services, request, set, principal, params }) {
       const companion = await getCompanion(services, principal, params.id);
-      return respondVersioned(request, set, toShownCompanion(principal)(companion));
+      const toShown = toShownCompanion(principal);
+      return respondVersioned(request, set, toShown(companion), toShown({ ...companion, seenOn: null }));
     },
   }),
   route({
@@ -123,15 +125,12 @@ export const companionRoutes: readonly Route[] = [
     }),
     async handle({ services, principal, request, set, params, readBody, writeContext }) {
       const current = await getCompanion(services, principal, params.id);
-      const check = readCheck(request, toWireCompanion);
+      const check = readCheck(request, toVersion);
       check?.(current);
       const body = await readBody();
       const patch = { body, isMerge: isMergePatch(request), check };
-      return respondVersioned(
-        request,
-        set,
-        toWireCompanion(await updateCompanion(services, principal, current, patch, writeContext())),
-      );
+      const updated = await updateCompanion(services, principal, current, patch, writeContext());
+      return respondVersioned(request, set, toWireCompanion(updated), toVersion(updated));
     },
   }),
   route({
@@ -148,8 +147,9 @@ export const companionRoutes: readonly Route[] = [
       errors: ["precondition_failed"],
     }),
     handle: ({ services, principal, request, params, writeContext }) =>
-      deleteCompanion(services, principal, params.id, writeContext(), () => readCheck(request, toWireCompanion)),
+      deleteCompanion(services, principal, params.id, writeContext(), () => readCheck(request, toVersion)),
   }),
+  ...avatarRoutes,
   testChatRoute,
   ...versionRoutes,
   ...draftRoutes,

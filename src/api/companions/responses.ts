@@ -2,6 +2,7 @@
 
 import { type Static, type TNull, type TSchema, type TUnion, Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../domain/account.ts";
+import { avatarPath } from "../../domain/avatar.ts";
 import {
   newCompanionSettings,
   type Companion as StoredCompanion,
@@ -42,6 +43,23 @@ const makeCompanionFields = () => ({
       examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa"],
     }),
   ),
+  avatar: Nullable(
+    t.Object(
+      {
+        url: t.String({ description: "On this server.", examples: ["/avatars/0123456789abcdef0123456789abcdef.webp"] }),
+        bytes: t.Integer({ examples: [18_000] }),
+      },
+      { description: "The avatar that was uploaded. `avatar_url` comes first." },
+    ),
+  ),
+  seen_on: t.Array(
+    t.Object({
+      origin: t.String({ examples: ["https://shop.example"] }),
+      first_seen_at: instant("When a page of it first loaded the companion."),
+      last_seen_at: instant("The same for the last time, noted once a UTC day."),
+    }),
+    { description: "Websites whose pages have loaded it, newest first, at most 20. Does not change the `ETag`." },
+  ),
   created_by_key_id: Nullable(
     t.String({ description: "The API key that created it; null: the dashboard or the CLI." }),
   ),
@@ -81,10 +99,23 @@ export function toWireCompanion(companion: StoredCompanion): Companion {
     slug: companion.slug,
     ...toWireSettings(companion),
     embed_token: companion.embedToken,
+    avatar: toWireAvatar(companion),
+    seen_on: (companion.seenOn ?? []).map(({ origin, firstSeenAt, lastSeenAt }) => {
+      return { origin, first_seen_at: toRfc3339(firstSeenAt), last_seen_at: toRfc3339(lastSeenAt) };
+    }),
     created_by_key_id: companion.createdByKeyId,
     created_at: toRfc3339(companion.createdAt),
     updated_at: toRfc3339(companion.updatedAt),
   };
+}
+
+function toWireAvatar({ avatarHash, avatarBytes: bytes }: StoredCompanion): Companion["avatar"] {
+  return avatarHash === null || bytes === null ? null : { url: avatarPath(avatarHash), bytes };
+}
+
+/** What its `ETag` is made of: a visit changes nothing that anyone could overwrite. */
+export function toVersion(companion: StoredCompanion): Companion {
+  return toWireCompanion({ ...companion, seenOn: null });
 }
 
 /** Responders see neither prompts nor embed tokens, which the store keeps from them as well. */

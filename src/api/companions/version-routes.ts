@@ -7,7 +7,7 @@ import { addTag, readCheck } from "../../http/preconditions.ts";
 import { valueQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { toWireCompanion } from "./responses.ts";
+import { toVersion, toWireCompanion } from "./responses.ts";
 import { getVersion, restoreVersion } from "./restore.ts";
 import { getCompanion } from "./service.ts";
 import { listChanges, toWireSource } from "./version-changes.ts";
@@ -111,11 +111,11 @@ export const versionRoutes: readonly Route[] = [
       errors: ["invalid_request", "limit_reached", "conflict", "precondition_failed"],
     }),
     async handle({ services, principal, request, set, params, writeContext }) {
-      const check = readCheck(request, toWireCompanion);
+      const check = readCheck(request, toVersion);
       const wanted = { id: params.id, number: params.number, check };
       const { companion, missingSources, newTools } = await restoreVersion(services, principal, wanted, writeContext());
       const wire = toWireCompanion(companion);
-      addTag(set, JSON.stringify(wire));
+      addTag(set, JSON.stringify(toVersion(companion)));
       return {
         ...wire,
         missing_sources: missingSources.map(toWireSource),

@@ -1,6 +1,7 @@
 /** `GET /api/embed/{token}`: what a widget needs to draw the chat (spec 4.1); and avatars for companions without one. */
 import type { Services } from "../../core/dependencies.ts";
 import type { Availability } from "../../core/people/people.ts";
+import { avatarPath, hashOfAvatar } from "../../domain/avatar.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
@@ -27,17 +28,18 @@ interface RenderedConfig {
 /** By the object that the store returns, which is a new one whenever anything in it may have changed. */
 const rendered = new WeakMap<Companion, RenderedConfig>();
 
-function renderConfig(
+async function renderConfig(
+  { store }: Pick<Services, "store">,
   companion: Companion,
   token: string,
   baseUrl: string | null,
   voiceProvider: string | null,
   handoff: Availability | null,
-): RenderedConfig {
+): Promise<RenderedConfig> {
   const known = rendered.get(companion);
   const isSame = known?.token === token && known.baseUrl === baseUrl && known.voiceProvider === voiceProvider;
   if (isSame && isSameAvailability(known.handoff, handoff)) return known;
-  const avatarUrl = companion.avatarUrl ?? ownAvatarUrl(companion, token, baseUrl);
+  const avatarUrl = companion.avatarUrl ?? (await ownAvatarUrl(store, companion, token, baseUrl));
   const json = JSON.stringify(toEmbedConfig(companion, avatarUrl, voiceProvider, handoff));
   const config = { token, baseUrl, voiceProvider, handoff, json, etag: tagOf(json) };
   rendered.set(companion, config);
@@ -49,8 +51,16 @@ function isSameAvailability(one: Availability | null, other: Availability | null
 }
 
 /** A `data:` URL if our own address is unknown: the response is cached and must contain no host chosen by a client. */
-function ownAvatarUrl(companion: Companion, token: string, baseUrl: string | null): string {
-  if (baseUrl !== null) return `${baseUrl}/avatars/${token}.svg`;
+async function ownAvatarUrl(
+  { companions }: Services["store"],
+  companion: Companion,
+  token: string,
+  baseUrl: string | null,
+): Promise<string> {
+  const { avatarHash } = companion;
+  if (baseUrl !== null) return baseUrl + (avatarHash === null ? `/avatars/${token}.svg` : avatarPath(avatarHash));
+  const image = avatarHash === null ? null : await companions.findAvatar(avatarHash);
+  if (image !== null) return `data:image/webp;base64,${Buffer.from(image).toString("base64")}`;
   return `data:image/svg+xml,${encodeURIComponent(drawAvatar(companion))}`;
 }
 
@@ -62,17 +72,17 @@ function drawAvatar({ name, themeColor }: Companion): string {
 const configHeaders = { "content-type": "application/json", "cache-control": "private, max-age=60" };
 
 /** The body, or null if the client already has it. */
-function renderResponse(
+async function renderResponse(
   services: Services,
   request: Request,
   token: string,
   companion: Companion,
   handoff: Availability | null,
   headers: HeaderBag,
-): string | null {
+): Promise<string | null> {
   const voiceProvider = services.voice.hasVoice(companion) ? services.voice.providerName : null;
   const baseUrl = companion.avatarUrl === null ? knownBaseUrlOf(services.settings, request) : null;
-  const { json, etag } = renderConfig(companion, token, baseUrl, voiceProvider, handoff);
+  const { json, etag } = await renderConfig(services, companion, token, baseUrl, voiceProvider, handoff);
   headers["etag"] = etag;
   return matchesTag(request.headers.get("if-none-match"), etag) ? null : json;
 }
@@ -114,7 +124,7 @@ export const embedRoutes: readonly Route[] = [
     async handle({ services, request, params, set, target: { companion } }) {
       Object.assign(set.headers, configHeaders);
       const handoff = companion.handoff === null ? null : await services.people.availabilityOf(companion);
-      const json = renderResponse(services, request, params.token, companion, handoff, set.headers);
+      const json = await renderResponse(services, request, params.token, companion, handoff, set.headers);
       if (json !== null) return json;
       delete set.headers["content-type"];
       return new Response(null, { status: 304 });
@@ -125,32 +135,39 @@ export const embedRoutes: readonly Route[] = [
     method: "GET",
     path: "/avatars/{file}",
     tag: "Embed",
-    summary: "Get the avatar generated for a companion without one",
+    summary: "Get the avatar that was uploaded or generated for a companion",
     access: "public",
     document: () => ({
-      description: "No origin check and no limit. 404 once the token is revoked.",
+      description: "No origin check and no limit. 404 once the token is revoked, or the uploaded avatar replaced.",
       params: {
         file: Text({
-          description: "An embed token followed by `.svg`.",
+          description: "An embed token followed by `.svg`, or what `avatar.url` of a companion names.",
           examples: ["emb_4fQ0ZrT8mWc2LxV7bN1yKpE6sHdJ9uGa.svg"],
         }),
       },
       responses: {
         200: {
           description: "The image.",
-          content: { "image/svg+xml": null },
+          content: { "image/svg+xml": null, "image/webp": null },
           headers: ["Access-Control-Allow-Origin"],
         },
       },
       errors: ["not_found"],
     }),
     async handle({ services, params, set }) {
+      set.headers["access-control-allow-origin"] = "*";
+      set.headers["cross-origin-resource-policy"] = "cross-origin";
+      const hash = hashOfAvatar(params.file);
+      const image = hash === null ? null : await services.store.companions.findAvatar(hash);
+      if (image !== null) {
+        set.headers["content-type"] = "image/webp";
+        set.headers["cache-control"] = "public, max-age=31536000, immutable";
+        return new Response(Buffer.from(image));
+      }
       const token = params.file.endsWith(".svg") ? params.file.slice(0, -4) : "";
       const target = isEmbedToken(token) ? await services.store.companions.findByEmbedToken(token) : null;
       if (target === null) throw new AppError("not_found", "There is no avatar at this address.");
       set.headers["content-type"] = "image/svg+xml";
-      set.headers["access-control-allow-origin"] = "*";
-      set.headers["cross-origin-resource-policy"] = "cross-origin";
       // Short, since a revoked token's avatar must disappear too.
       set.headers["cache-control"] = "public, max-age=300";
       set.headers["content-security-policy"] = "default-src 'none'";

@@ -1,4 +1,5 @@
 /** `/c/{token}`: one companion as a page of its own, and what makes the page installable. */
+import { avatarPath } from "../../domain/avatar.ts";
 import { type Companion, companionDefaults, defaultGreeting } from "../../domain/companion.ts";
 import { maxOriginLength, normalizeOrigin } from "../../domain/origin.ts";
 import type { VisitorAuth } from "../../domain/visitor.ts";
@@ -38,8 +39,9 @@ export interface CompanionPage {
 export function renderCompanionPage({ companion, token, baseUrl, lang }: CompanionPage): string {
   const name = escapeHtml(companion.name);
   const description = escapeHtml(companion.greeting ?? defaultGreeting(companion.name));
-  const icon = escapeHtml(companion.avatarUrl ?? `/avatars/${token}.svg`);
-  const touchIcon = escapeHtml(companion.avatarUrl ?? "/apple-touch-icon.png");
+  const own = companion.avatarUrl ?? (companion.avatarHash && avatarPath(companion.avatarHash));
+  const icon = escapeHtml(own ?? `/avatars/${token}.svg`);
+  const touchIcon = escapeHtml(own ?? "/apple-touch-icon.png");
   const links = [];
   // Link previews need absolute addresses, and do not show SVGs such as our own avatar.
   const image = companion.avatarUrl ?? (baseUrl === null ? null : baseUrl + shareImagePath);
@@ -107,9 +109,8 @@ export function companionPagePolicy({ companion, baseUrl, isEncrypted, hasVoice 
 
 export function renderManifest({ companion, token }: CompanionPage): string {
   const themeColor = companion.themeColor ?? companionDefaults.themeColor;
-  const icon = companion.avatarUrl
-    ? { src: companion.avatarUrl, sizes: "any" }
-    : { src: `/avatars/${token}.svg`, sizes: "any", type: "image/svg+xml" };
+  const own = companion.avatarUrl ?? (companion.avatarHash && avatarPath(companion.avatarHash));
+  const icon = own ? { src: own, sizes: "any" } : { src: `/avatars/${token}.svg`, sizes: "any", type: "image/svg+xml" };
   return JSON.stringify({
     id: `/c/${token}`,
     name: companion.name,

@@ -124,6 +124,12 @@ export function companionCalls(transport: Transport) {
     delete: (id: string, options: ChangeOptions = {}) =>
       transport.send({ method: "DELETE", path: at(id), ...condition(options) }, options),
 
+    /** PNG, JPEG or WebP, which the blob's `type` names; at most 2 MiB and 20 million pixels. */
+    setAvatar: (id: string, image: Blob, options: ChangeOptions = {}) =>
+      transport.json<Companion>({ method: "PUT", path: at(id, "avatar"), form: image, ...condition(options) }, options),
+    deleteAvatar: (id: string, options: ChangeOptions = {}) =>
+      transport.send({ method: "DELETE", path: at(id, "avatar"), ...condition(options) }, options),
+
     /** What is left of today's messages and voice sessions. */
     quota: (id: string, options: CallOptions = {}) =>
       transport.json<Quota>({ method: "GET", path: at(id, "quota") }, options),

@@ -20,7 +20,15 @@ export type Refusals = ReadonlyMap<string, AppError>;
 /** The companion that `create` returns, created at `context.nowMs`. */
 export function toMadeCompanion(accountId: string, companion: NewCompanion, nowMs: number): Companion {
   const { embedToken, ...rest } = companion;
-  const facts = { hasSources: false, toolCount: 0, hadPeople: false, embedToken: embedToken.token, version: 1 };
+  const face = { avatarHash: null, avatarBytes: null, seenOn: null };
+  const facts = {
+    ...face,
+    hasSources: false,
+    toolCount: 0,
+    hadPeople: false,
+    embedToken: embedToken.token,
+    version: 1,
+  };
   return { ...rest, ...facts, accountId, createdAt: nowMs, updatedAt: nowMs };
 }
 
@@ -52,6 +60,20 @@ export interface CompanionQuery {
   isEnabled?: boolean | null;
   /** Only those changed at this time or later; the list is in the order of the last change then. */
   updatedSinceMs?: number | null;
+}
+
+/** A small image, ready to be served, and what names it. */
+export interface Avatar {
+  hash: string;
+  image: Uint8Array;
+}
+
+/** A page of this origin has asked for a companion's configuration. */
+export interface Seen {
+  companionId: string;
+  /** In normal form. */
+  origin: string;
+  seenAt: number;
 }
 
 /** What a change makes of a companion, from what it is at that moment: the fields to set, none for no change. */
@@ -122,6 +144,21 @@ export interface CompanionStore {
     patch: Partial<CompanionSettings> | Revision,
     context: WriteContext,
   ): Promise<Companion | null>;
+  /**
+   * Replaces the uploaded avatar, or takes it away; its bytes count in the account's. No version is made. Null if absent.
+   * Audit: `companion.update`. `check` is as in `delete`.
+   */
+  setAvatar(
+    accountId: string,
+    id: string,
+    avatar: Avatar | null,
+    context: WriteContext,
+    check?: (current: Companion) => void,
+  ): Promise<Companion | null>;
+  /** The image that some companion has under this name. */
+  findAvatar(hash: string): Promise<Uint8Array | null>;
+  /** Notes websites, each at most once a day: see `addSighting`. Unknown companions are ignored. */
+  recordSeen(seen: readonly Seen[]): Promise<void>;
   /**
    * Deletes the companion with its tokens, conversations and index rows; usage is kept; a managed voice agent goes to
    * the outbox. Its tokens are invalid from the first commit on; the rest may follow in chunks. False if absent. Audit:

@@ -1,7 +1,8 @@
 /**
  * Collects last uses and request counts in memory and writes them together, so that no request pays for its own write.
  */
-import type { KeyUse, Store } from "../../contracts/store/store.ts";
+import type { KeyUse, Seen, Store } from "../../contracts/store/store.ts";
+import { normalizeOrigin } from "../../domain/origin.ts";
 import { type Clock, toUtcDay } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 
@@ -12,6 +13,8 @@ export interface UseRecorder {
   noteKeyUse(keyId: string): void;
   noteToken(tokenId: string): void;
   noteSession(sessionId: string): void;
+  /** A page of this origin, as a browser sends it, has asked for the token's companion: noted once a UTC day. */
+  noteSeen(tokenId: string, companionId: string, origin: string): void;
   /** Writes what is held; resolves when it is durable, or was put back because the store failed. */
   flush(): Promise<void>;
   /** Flushes a last time, and stops the timer. */
@@ -19,10 +22,14 @@ export interface UseRecorder {
 }
 
 interface RecorderDependencies {
-  store: Pick<Store, "apiKeys" | "embedTokens" | "sessions">;
+  store: Pick<Store, "apiKeys" | "companions" | "embedTokens" | "sessions">;
   clock: Pick<Clock, "nowMs">;
   log: Log;
 }
+
+/** What is remembered of a day: of some tokens, some origins. Those beyond are not noted, or are looked up again. */
+const maxTokens = 5000;
+const maxOrigins = 100;
 
 /** A crash loses at most what was recorded within the last `intervalMs`. */
 export function createUseRecorder({ store, clock, log }: RecorderDependencies, intervalMs = 1000): UseRecorder {
@@ -30,6 +37,9 @@ export function createUseRecorder({ store, clock, log }: RecorderDependencies, i
   let keysByDay = new Map<string, Map<string, KeyUse>>();
   let tokens = new Map<string, number>();
   let sessions = new Map<string, number>();
+  let seen: Seen[] = [];
+  let seenDay = "";
+  const seenByToken = new Map<string, Set<string>>();
   let timer: ReturnType<typeof setTimeout> | null = null;
   let isClosed = false;
   let flushing: Promise<void> = Promise.resolve();
@@ -66,10 +76,11 @@ export function createUseRecorder({ store, clock, log }: RecorderDependencies, i
   }
 
   async function writeHeld(): Promise<void> {
-    const taken = { keysByDay, tokens, sessions };
+    const taken = { keysByDay, tokens, sessions, seen };
     keysByDay = new Map();
     tokens = new Map();
     sessions = new Map();
+    seen = [];
     const writes: Promise<void>[] = [];
     for (const [day, uses] of taken.keysByDay) {
       const list = [...uses.values()];
@@ -87,6 +98,12 @@ export function createUseRecorder({ store, clock, log }: RecorderDependencies, i
       const list = [...taken.sessions].map(([sessionId, lastUsedAt]) => ({ sessionId, lastUsedAt }));
       const putBack = () => putBackLatest(sessions, taken.sessions);
       writes.push(write("sessions", () => store.sessions.recordUses(list), putBack));
+    }
+    if (taken.seen.length > 0) {
+      const putBack = () => {
+        seen = [...taken.seen, ...seen].slice(0, maxTokens);
+      };
+      writes.push(write("websites", () => store.companions.recordSeen(taken.seen), putBack));
     }
     await Promise.all(writes);
   }
@@ -112,6 +129,19 @@ export function createUseRecorder({ store, clock, log }: RecorderDependencies, i
     },
     noteSession(sessionId) {
       sessions.set(sessionId, clock.nowMs());
+      arm();
+    },
+    noteSeen(tokenId, companionId, origin) {
+      const nowMs = clock.nowMs();
+      const day = toUtcDay(nowMs);
+      if (day !== seenDay || seenByToken.size >= maxTokens) seenByToken.clear();
+      seenDay = day;
+      const origins = seenByToken.get(tokenId) ?? new Set();
+      if (origins.has(origin) || origins.size >= maxOrigins || seen.length >= maxTokens) return;
+      // No browser sends another form: what remains was made up.
+      if (normalizeOrigin(origin) !== origin || origin.includes("*")) return;
+      seenByToken.set(tokenId, origins.add(origin));
+      seen.push({ companionId, origin, seenAt: nowMs });
       arm();
     },
     flush,

@@ -12,7 +12,7 @@ import { tables } from "./tables.ts";
 
 export const companionColumns = mapColumns(tables.companions, ["number", "nameFolded", "hadTools"]);
 
-type Json = "allowedOrigins" | "starters" | "metadata" | "appearance" | "handoff" | "leads";
+type Json = "allowedOrigins" | "starters" | "metadata" | "appearance" | "handoff" | "leads" | "seenOn";
 
 /** As PostgreSQL gives it: JSON is text. */
 export type CompanionRow = Omit<Row<typeof tables.companions>, "number" | "nameFolded" | "hadTools" | Json> &

@@ -2,6 +2,7 @@
 import { tables } from "../tables.ts";
 
 export const {
+  companionAvatars,
   companionMetadata,
   companions,
   embedTokens,

@@ -1,4 +1,4 @@
 /** Tables of companions, for the generator of migrations. */
 import { tables } from "../tables.ts";
 
-export const { companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } = tables;
+export const { companionAvatars, companions, voiceAgentLocks, voiceAgents, voiceOutbox, voiceSessions } = tables;

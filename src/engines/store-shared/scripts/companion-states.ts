@@ -1,5 +1,5 @@
 /** Companions with their tools and sources, as they are at one moment inside a transaction. */
-import type { Companion, CompanionSettings } from "../../../domain/companion.ts";
+import type { Companion } from "../../../domain/companion.ts";
 import type { Source } from "../../../domain/knowledge.ts";
 import type { Tool } from "../../../domain/tool.ts";
 import type { VersionSource } from "../../../domain/version.ts";
@@ -36,6 +36,7 @@ type CompanionRow = Companion & { number: number };
 const fields: readonly (keyof CompanionRow)[] = [
   ...settingFields,
   ...(["number", "id", "accountId", "version", "embedToken", "hasSources", "toolCount", "hadPeople"] as const),
+  ...(["avatarHash", "avatarBytes", "seenOn"] as const),
   ...(["createdByKeyId", "createdAt", "updatedAt"] as const),
 ];
 const booleans = ["ratings", "askResolved", "enabled", "hasSources", "hadPeople"] as const;
@@ -46,7 +47,8 @@ const jsons = [
   "appearance",
   "handoff",
   "leads",
-] as const satisfies (keyof CompanionSettings)[];
+  "seenOn",
+] as const satisfies (keyof Companion)[];
 
 const shown = columns<CompanionRow>("c", fields);
 const shownTools = columns<ToolRow>("t", toolFields);

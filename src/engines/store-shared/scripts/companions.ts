@@ -5,6 +5,7 @@ import type { AppError } from "../../../domain/errors.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";
 import { companionEvent } from "../rows/events.ts";
 import { changes } from "./changes.ts";
+import { createCompanionFaces } from "./companion-faces.ts";
 import { companionStates, ofAccount } from "./companion-states.ts";
 import { type CompanionWriter, findTakenSlugs, slugTaken } from "./companion-writes.ts";
 import { holdings } from "./holdings.ts";
@@ -32,7 +33,10 @@ function* refuseSlugs(accountId: string, many: readonly NewCompanion[]): Script<
   return refusals;
 }
 
-type CompanionChanges = Pick<CompanionStore, "create" | "createMany" | "createFitting" | "update" | "delete">;
+type CompanionChanges = Pick<
+  CompanionStore,
+  "create" | "createMany" | "createFitting" | "update" | "delete" | "setAvatar" | "findAvatar" | "recordSeen"
+>;
 
 export function createCompanionChanges(
   scripts: ScriptRunner,
@@ -52,6 +56,8 @@ export function createCompanionChanges(
   }
 
   return {
+    ...createCompanionFaces(scripts, writer),
+
     create: (accountId, companion, context) =>
       scripts.change(accountId, function* () {
         yield* insert(accountId, [companion], context.nowMs);

@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../domain/companion.ts";
 import type { HandoffSettings, LeadSettings } from "../../../domain/handoff.ts";
 import type { AnswerMode, CitationMode } from "../../../domain/knowledge.ts";
 import type { ReasoningEffort } from "../../../domain/reasoning.ts";
+import type { Sighting } from "../../../domain/sighting.ts";
 import type { VisitorAuth } from "../../../domain/visitor.ts";
 import type { Dialect } from "./dialect.ts";
 
@@ -75,6 +76,9 @@ export function companionTables(dialect: Dialect) {
       leads: json<LeadSettings>("leads"),
       ratings: boolean("ratings").notNull().default(false),
       askResolved: boolean("ask_resolved").notNull().default(false),
+      avatarHash: text("avatar_hash"),
+      avatarBytes: small("avatar_bytes"),
+      seenOn: json<readonly Sighting[]>("seen_on"),
       hadPeople: boolean("had_people").notNull().default(false),
       createdByKeyId: text("created_by_key_id"),
       createdAt: whole("created_at").notNull(),
@@ -97,6 +101,20 @@ export function companionTables(dialect: Dialect) {
       // Whether an account has any: few have.
       index("companions_people").on(row.accountId).where(sql`had_people OR handoff IS NOT NULL`),
     ],
+  );
+
+  /** Uploaded avatars, as they are served. */
+  const companionAvatars = table(
+    "companion_avatars",
+    () => ({
+      companionId: text("companion_id")
+        .primaryKey()
+        .references(() => companions.id, { onDelete: "cascade" }),
+      hash: text("hash").notNull(),
+      /** See `toPaddedBlob`. */
+      image: bytes("image").notNull(),
+    }),
+    (row) => [index("companion_avatars_hash").on(row.hash)],
   );
 
   /** Valid tokens only: a revoked one is deleted. */
@@ -188,6 +206,7 @@ export function companionTables(dialect: Dialect) {
 
   return {
     companions,
+    companionAvatars,
     embedTokens,
     companionMetadata,
     voiceAgents,
