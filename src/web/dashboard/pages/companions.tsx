@@ -1,8 +1,8 @@
-/** `/app/companions`: the account's companions, found by name, id or metadata. */
+/** `/app/companions`: the account's companions, found by name, ID or metadata. */
 import { Plus, Search, X } from "lucide-preact";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { Avatar } from "../companion/avatar.tsx";
 import type { Query } from "../lib/api.ts";
-import { avatarImage, defaultThemeColor } from "../lib/color.ts";
 import { useList, useSettled } from "../lib/load.ts";
 import { useRemembered } from "../lib/remembered.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
@@ -86,9 +86,9 @@ export default function CompanionsPage() {
       )}
       {server.demo_page && (
         <Notice tone="neutral" class="mb-4">
-          The demo's companion is not in this list: it belongs to the demo, and nobody can change it.{" "}
+          The demo's companion isn't in this list: it belongs to the demo and can't be changed.{" "}
           <a href={server.demo_page} target="_blank" class="font-medium text-accent underline" rel="noreferrer">
-            Open its page
+            Open chat page
           </a>
         </Notice>
       )}
@@ -99,7 +99,7 @@ export default function CompanionsPage() {
           list={list}
           empty={
             isFiltered ? (
-              <Empty title="No companion matches">Search by another part of the name, or remove a filter.</Empty>
+              <Empty title="No companion matches">Try another part of the name, or remove a filter.</Empty>
             ) : (
               <Empty title="No companions yet" action={actions}>
                 All you need is a name. You can fill in the rest later.
@@ -198,24 +198,5 @@ function FilterForm() {
         Filter
       </Button>
     </form>
-  );
-}
-
-/** A companion's avatar. */
-function Avatar({ companion }: { companion: Companion }) {
-  const [broken, setBroken] = useState<string | null>(null);
-  const made = avatarImage(companion.name, companion.theme_color ?? defaultThemeColor);
-  const own = companion.avatar_url === broken ? null : companion.avatar_url;
-  return (
-    <img
-      src={own ?? made}
-      alt=""
-      width={36}
-      height={36}
-      loading="lazy"
-      referrerpolicy="no-referrer"
-      onError={() => own && setBroken(own)}
-      class="size-[36px] shrink-0 rounded-full bg-sunken object-cover"
-    />
   );
 }
