@@ -31,7 +31,7 @@ export function FirstRunCard({ onClose }: CardProps) {
           </IconButton>
         )}
       </div>
-      <ol class="mt-4 grid gap-3 sm:grid-cols-2 lg:grid-cols-4">
+      <ol class="mt-4 flex flex-wrap gap-x-8 gap-y-3">
         {stepNames.map((name, at) => (
           <li key={name} class={`flex items-center gap-3 ${done[name] ? "text-muted" : "font-medium"}`}>
             <Tick isDone={done[name]} number={at + 1} />

@@ -6,7 +6,7 @@ import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { Field, Form, TextField } from "../ui/field.tsx";
+import { Form, TextField } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 
 const colors = [defaultThemeColor, "#0f766e", "#2563eb", "#be185d", "#b45309", "#1f2937"];
@@ -37,8 +37,8 @@ function NewCompanion({ onMade }: { onMade(): Promise<void> }) {
   useLeaveGuard((name !== "" || greeting !== "") && !make.isBusy);
   const named = ["name", "greeting", "theme_color"].some((field) => fieldProblem(make.error, field));
   return (
-    <div class="grid gap-6 md:grid-cols-[1fr_18rem]">
-      <Form class="min-w-0 space-y-5" onSubmit={() => void make.run()}>
+    <div class="flex flex-wrap gap-6">
+      <Form class="min-w-0 flex-1 basis-72 space-y-5" onSubmit={() => void make.run()}>
         <TextField
           label="Name"
           required
@@ -71,43 +71,37 @@ function NewCompanion({ onMade }: { onMade(): Promise<void> }) {
 function ColorChoice({ value, onValue }: { value: string; onValue(value: string): void }) {
   const group = useId();
   return (
-    <Field label="Any colour" hint="You can match it to your site later." class="[&>div:first-child]:hidden">
-      {(wiring) => (
-        <fieldset>
-          <legend class="mb-1.5 font-medium">Colour</legend>
-          <div class="flex flex-wrap items-center gap-2">
-            {colors.map((color, at) => (
-              <label key={color} class="relative size-9" title={colorNames[at]}>
-                <input
-                  type="radio"
-                  name={group}
-                  aria-label={colorNames[at]}
-                  checked={value === color}
-                  onChange={() => onValue(color)}
-                  class="peer absolute inset-0 size-full cursor-pointer opacity-0"
-                />
-                <svg
-                  viewBox="0 0 36 36"
-                  aria-hidden="true"
-                  class="size-9 rounded-full p-1 ring-accent peer-checked:ring-2 peer-focus-visible:ring-2"
-                >
-                  <circle cx="18" cy="18" r="18" fill={color} />
-                </svg>
-              </label>
-            ))}
+    <fieldset>
+      <legend class="mb-1.5 font-medium">Colour</legend>
+      <div class="flex flex-wrap items-center gap-2">
+        {colors.map((color, at) => (
+          <label key={color} class="relative" title={colorNames[at]}>
+            <svg viewBox="0 0 36 36" aria-hidden="true" class="size-9">
+              <circle cx="18" cy="18" r="13.5" fill={color} stroke="currentColor" stroke-opacity="0.2" />
+              {value === color && (
+                <circle cx="18" cy="18" r="17" fill="none" stroke="currentColor" stroke-width="2" class="text-accent" />
+              )}
+            </svg>
             <input
-              {...wiring}
-              type="color"
-              aria-label="Another colour"
-              title="Another colour"
-              value={value}
-              onInput={(event) => onValue(event.currentTarget.value)}
-              class="h-9 w-12 rounded-lg border border-strong bg-card p-1"
+              type="radio"
+              name={group}
+              aria-label={colorNames[at]}
+              checked={value === color}
+              onChange={() => onValue(color)}
+              class="absolute inset-0 appearance-none rounded-full"
             />
-          </div>
-        </fieldset>
-      )}
-    </Field>
+          </label>
+        ))}
+        <input
+          type="color"
+          aria-label="Another colour"
+          title="Another colour"
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+          class="h-9 w-12 rounded-lg border border-line bg-card p-1"
+        />
+      </div>
+    </fieldset>
   );
 }
 
@@ -116,17 +110,14 @@ const greetingOf = (name: string) => `Hi, I'm ${name.trim() || "Ada"}. How can I
 /** As the panel's head and its first message. */
 function Preview({ name, color, greeting }: { name: string; color: string; greeting: string }) {
   return (
-    <figure
-      aria-label="Preview"
-      class="h-fit min-w-0 overflow-hidden rounded-2xl border border-line bg-card [box-shadow:0_8px_24px_--alpha(var(--color-shade)/8%)]"
-    >
+    <figure aria-label="Preview" class="card min-w-0 flex-1 basis-60 self-start overflow-hidden">
       <div class="flex items-center gap-3 border-b border-line px-4 py-3">
-        <img src={avatarImage(name.trim() || "Ada", color)} alt="" width={28} height={28} class="size-7 rounded-full" />
+        <img src={avatarImage(name.trim() || "Ada", color)} alt="" width={24} height={24} class="size-6 rounded-full" />
         <span dir="auto" class="min-w-0 truncate font-semibold">
           {name.trim() || "Ada"}
         </span>
       </div>
-      <p dir="auto" class="min-h-24 px-4 py-4 text-pretty wrap-anywhere">
+      <p dir="auto" class="p-4 text-pretty wrap-anywhere">
         {greeting.trim() || greetingOf(name)}
       </p>
     </figure>

@@ -8,7 +8,7 @@ import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Form, TextField } from "../ui/field.tsx";
-import { Badge, Pending } from "../ui/states.tsx";
+import { Badge, Pending, Problem } from "../ui/states.tsx";
 
 interface KnowledgeStepProps {
   companionId: string;
@@ -28,6 +28,7 @@ export function KnowledgeStep({ companionId, onAdded, onContinue }: KnowledgeSte
     setTyped("");
   });
   const count = sources.items?.length ?? 0;
+  const isAdded = sources.items?.some(({ status }) => status !== "failed") ?? false;
   useEffect(() => {
     if (count > 0) onAdded();
   }, [count]);
@@ -36,7 +37,7 @@ export function KnowledgeStep({ companionId, onAdded, onContinue }: KnowledgeSte
       <p class="text-pretty text-muted">
         Add a page or sitemap of your website. Your companion answers from it and cites it.
       </p>
-      <Form noValidate class="flex flex-wrap items-start gap-2" onSubmit={() => typed.trim() !== "" && void add.run()}>
+      <Form noValidate class="flex flex-wrap items-end gap-2" onSubmit={() => typed.trim() !== "" && void add.run()}>
         <TextField
           label="Page or sitemap URL"
           type="url"
@@ -48,34 +49,27 @@ export function KnowledgeStep({ companionId, onAdded, onContinue }: KnowledgeSte
             setTyped(value);
             add.clear();
           }}
-          error={add.error === null ? undefined : (fieldProblem(add.error, "url") ?? toSentence(add.error))}
         />
-        <Button
-          type="submit"
-          kind="primary"
-          icon={Plus}
-          class="mt-7"
-          disabled={typed.trim() === ""}
-          isBusy={add.isBusy}
-        >
+        <Button type="submit" kind="primary" icon={Plus} disabled={typed.trim() === ""} isBusy={add.isBusy}>
           Add
         </Button>
       </Form>
+      {add.error !== null && <Problem>{fieldProblem(add.error, "url") ?? toSentence(add.error)}</Problem>}
       <p class="sr-only" role="status">
         {sources.news}
       </p>
       {sources.items === null ? (
         <Pending of={sources} lines={1} />
       ) : (
-        <ul class="divide-y divide-line">
+        <ul>
           {sources.items.slice(0, 5).map((source) => (
             <SourceLine key={source.id} source={source} />
           ))}
         </ul>
       )}
       <div class="flex flex-wrap items-center gap-x-6 gap-y-3">
-        <Button kind={count === 0 ? "secondary" : "primary"} onClick={onContinue}>
-          {count === 0 ? "Skip for now" : "Continue"}
+        <Button kind={isAdded ? "primary" : "secondary"} onClick={onContinue}>
+          {isAdded ? "Continue" : "Skip for now"}
         </Button>
         <a href={`/app/companions/${companionId}/knowledge`} class="text-accent underline">
           Upload files or add text

@@ -35,9 +35,7 @@ export function ModelStep({ onTested, onContinue }: { onTested(): void; onContin
   }
   return (
     <div class="space-y-4">
-      <p class="text-pretty text-muted">
-        Your companions answer with {model}. Check that it replies: it takes one word.
-      </p>
+      <p class="text-pretty text-muted">Your companions answer with {model}. Check that it replies with one word.</p>
       <div class="flex flex-wrap gap-2">
         <Button
           kind={tested?.ok === true ? "secondary" : "primary"}

@@ -1,4 +1,5 @@
 /** How far a new account has come: from a model that answers to a companion that visitors can see. */
+import { isUnderWay } from "../knowledge/source-words.ts";
 import { useEvery, useLoad } from "../lib/load.ts";
 import { useRemembered } from "../lib/remembered.ts";
 import { useSession } from "../lib/session.ts";
@@ -21,8 +22,9 @@ export interface Progress {
   /** The account's own: the one that was seen, else its first. Null before there is one. */
   readonly companion: Companion | null;
   readonly done: Readonly<Record<StepName, boolean>>;
+  /** Whether knowledge is on its way. */
+  readonly isReading: boolean;
   readonly count: number;
-  /** Null while it loads. */
   readonly isLoading: boolean;
   readonly error: unknown;
   reload(): Promise<void>;
@@ -35,12 +37,13 @@ export function useProgress(): Progress {
   const companions = useLoad<Page<Companion>>("/api/companions?limit=5");
   const all = companions.data?.data ?? [];
   const companion = all.find(({ seen_on }) => seen_on.length > 0) ?? all.at(-1) ?? null;
-  const sources = useLoad<Page<Source>>(companion && `/api/companions/${companion.id}/sources?limit=1`);
+  const sources = useLoad<Page<Source>>(companion && `/api/companions/${companion.id}/sources?limit=20`);
   const [isTested, noteModel] = useRemembered("model-tested");
+  const known = sources.data?.data ?? [];
   const done = {
     model: !server.is_demo_llm && (isTested || account.role !== "operator"),
     companion: companion !== null,
-    knowledge: (sources.data?.data.length ?? 0) > 0,
+    knowledge: known.some(({ status }) => status === "ready"),
     website: (companion?.seen_on.length ?? 0) > 0,
   };
   const reload = async () => {
@@ -52,6 +55,7 @@ export function useProgress(): Progress {
   return {
     companion,
     done,
+    isReading: known.some(isUnderWay),
     count: Object.values(done).filter(Boolean).length,
     isLoading: companions.data === null || (companion !== null && sources.data === null && sources.error === null),
     error: companions.data === null ? companions.error : null,

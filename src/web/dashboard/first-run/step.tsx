@@ -30,21 +30,21 @@ interface StepProps {
 export function Step({ number, title, isDone, isOpen, onToggle, aside, children }: StepProps) {
   const id = useId();
   return (
-    <li class="border-line not-first:border-t">
+    <li class={number > 1 ? "border-t border-line" : ""}>
       <h2>
         <button
           type="button"
           aria-expanded={isOpen}
           aria-controls={id}
           onClick={onToggle}
-          class="flex w-full items-center gap-3 rounded-2xl px-4 py-4 text-left sm:px-6"
+          class="flex w-full items-center gap-3 rounded-2xl p-4 text-left sm:px-6"
         >
           <Tick isDone={isDone} number={number} />
           <span class="shrink-0 text-16 font-semibold">{title}</span>
           <span class="ml-auto min-w-0 truncate text-13 text-muted">{aside}</span>
         </button>
       </h2>
-      <div id={id} hidden={!isOpen} class="px-4 pb-6 sm:pr-6 sm:pl-15">
+      <div id={id} hidden={!isOpen} class="px-4 pb-6 sm:pl-15">
         {isOpen && children}
       </div>
     </li>

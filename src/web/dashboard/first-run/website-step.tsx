@@ -14,8 +14,10 @@ export function WebsiteStep({ companion }: { companion: Companion }) {
   const { server } = useSession();
   const { id, embed_token: token, allowed_origins: origins } = companion;
   const install = `/app/companions/${id}/install`;
+  const isLive = companion.seen_on.length > 0;
   return (
     <div class="space-y-4">
+      {isLive && <LiveLine companion={companion} />}
       {token === null ? (
         <Notice>
           All of its embed tokens are revoked.{" "}
@@ -26,12 +28,14 @@ export function WebsiteStep({ companion }: { companion: Companion }) {
       ) : (
         <>
           <p class="text-pretty text-muted">
-            Paste this line before <code class="font-mono text-13">&lt;/body&gt;</code> on your website, then open it.{" "}
+            {isLive ? "For your other pages: paste" : "Paste"} this line before{" "}
+            <code class="font-mono text-13">&lt;/body&gt;</code>
+            {isLive ? ". " : " on your website, then open it. "}
             <a href={install} class="text-accent underline">
               WordPress, Shopify and others
             </a>
           </p>
-          <AddressWarning />
+          {!isLive && <AddressWarning />}
           <Snippet text={guides[0]?.snippet(server.base_url, token) ?? ""} />
           {origins.length > 0 && (
             <p class="text-13 text-muted">
@@ -40,11 +44,8 @@ export function WebsiteStep({ companion }: { companion: Companion }) {
           )}
         </>
       )}
-      {companion.enabled ? (
-        <LiveLine companion={companion} />
-      ) : (
-        <Notice>This companion is paused, so your website won't show it.</Notice>
-      )}
+      {!isLive && companion.enabled && <LiveLine companion={companion} />}
+      {!companion.enabled && <Notice>This companion is paused, so your website won't show it.</Notice>}
     </div>
   );
 }
@@ -94,10 +95,10 @@ function LiveLine({ companion: { id, seen_on } }: { companion: Companion }) {
           </>
         ) : (
           <>
-            <span class="relative grid size-5 shrink-0 place-items-center" aria-hidden="true">
-              <span class="absolute size-3 animate-ping rounded-full bg-accent opacity-60 motion-reduce:animate-none" />
-              <span class="size-2 rounded-full bg-accent" />
-            </span>
+            <span
+              aria-hidden="true"
+              class="size-2.5 shrink-0 animate-[breathe_1.4s_ease-in-out_infinite] rounded-full bg-accent"
+            />
             Listening for the first visit…
           </>
         )}

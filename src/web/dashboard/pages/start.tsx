@@ -17,12 +17,12 @@ export default function StartPage() {
   const progress = useProgress();
   const { done, count } = progress;
   return (
-    <div class="mx-auto max-w-[52rem]">
+    <div class="mx-auto max-w-3xl">
       <PageHead
         title={done.website ? "You're live" : "Get started"}
         back={{ href: homePath, label: "Companions" }}
         actions={
-          <span class="self-center text-13 text-muted tabular-nums">
+          <span class="text-13 text-muted tabular-nums">
             {count} of {stepNames.length} done
           </span>
         }
@@ -54,9 +54,9 @@ function Steps({ progress }: { progress: Progress }) {
   const next = stepNames.find((name) => !isPast(name)) ?? "website";
   const open = chosen === undefined ? next : chosen;
   const asides: Record<StepName, string> = {
-    model: server.is_demo_llm ? "Demo" : done.model ? server.default_model : "Test it",
+    model: server.is_demo_llm ? "Demo" : done.model ? server.default_model : "",
     companion: companion?.name ?? "",
-    knowledge: done.knowledge ? "Added" : "Optional",
+    knowledge: done.knowledge ? "Added" : progress.isReading ? "Reading…" : "Optional",
     website: done.website ? "Live" : companion === null ? "" : "Listening…",
   };
   const goOn = () => setChosen(undefined);
