@@ -76,6 +76,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada", system_prompt: "Be kind." })).json;
   await page.goto(`${world.server.url}/app/companions`);
   await page.getByRole("link", { name: "Ada" }).click();
+  await page.getByRole("link", { name: "Settings" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Ada Lovelace");
   await page.getByRole("link", { name: "API keys" }).click();
   const question = page.getByRole("dialog", { name: "Leave without saving?" });
@@ -84,7 +85,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
 
   await page.goBack();
   await question.waitFor();
-  expect(page.url()).toEndWith(`/app/companions/${id}`);
+  expect(page.url()).toEndWith(`/app/companions/${id}/settings`);
   await question.getByRole("button", { name: "Stay" }).click();
   expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Ada Lovelace");
 
@@ -92,9 +93,9 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   await page.getByRole("button", { name: "Duplicate" }).click();
   const copying = page.getByRole("dialog", { name: "Duplicate what is saved?" });
   await copying.getByRole("button", { name: "Go on editing" }).click();
-  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("switch", { name: "Live" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
-  await page.getByText("Paused: visitors get no answer").waitFor();
+  await page.getByText("Paused – hidden from visitors").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
   const conflict = page.getByRole("dialog", { name: "Ada was changed meanwhile" });
   await conflict.getByText("system prompt").waitFor();
@@ -122,7 +123,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   await page.getByLabel("Greeting").fill("Never to be seen");
   await page.goBack();
   await question.getByRole("button", { name: "Leave" }).click();
-  await atPage(page, "Companions");
+  await page.getByText("Latest conversations").waitFor();
   await page.goForward();
   await atPage(page, "Ada Lovelace");
   expect(await page.getByLabel("Greeting").inputValue()).toBe("Theirs");
@@ -132,7 +133,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
 test("shows what the server finds wrong beside the field", async () => {
   const { page, api } = await world.openAs("owner", "/app/companions");
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
-  await page.goto(`${world.server.url}/app/companions/${id}`);
+  await page.goto(`${world.server.url}/app/companions/${id}/settings`);
   await page.getByLabel("Longest reply, in tokens").fill("9999");
   await page.getByRole("button", { name: "Save" }).click();
   await page.locator("form").getByRole("alert").waitFor();
@@ -144,13 +145,13 @@ test("pauses, resumes, duplicates and deletes", async () => {
   const made = (await api.call("POST", "/api/companions", { name: "Ada", metadata: { plan: "pro" } })).json;
   const readConfig = async () =>
     (await apiClient(world.server.url, null).call("GET", `/api/embed/${made.embed_token}`)).status;
-  await page.goto(`${world.server.url}/app/companions/${made.id}`);
-  await page.getByRole("button", { name: "Pause" }).click();
+  await page.goto(`${world.server.url}/app/companions/${made.id}/settings`);
+  await page.getByRole("switch", { name: "Live" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
-  await page.getByText("Paused: visitors get no answer").waitFor();
+  await page.getByText("Paused – hidden from visitors").waitFor();
   expect(await readConfig()).toBe(404);
-  await page.getByRole("button", { name: "Resume" }).click();
-  await page.getByText("It answers again.").waitFor();
+  await page.getByRole("switch", { name: "Live" }).click();
+  await page.getByText("Back online.").waitFor();
   expect(await readConfig()).toBe(200);
 
   await page.getByRole("button", { name: "Duplicate" }).click();
@@ -159,7 +160,7 @@ test("pauses, resumes, duplicates and deletes", async () => {
   expect(copy).toMatchObject({ metadata: { plan: "pro" } });
 
   await page.getByRole("button", { name: "Delete…" }).click();
-  const confirm = page.getByRole("button", { name: "Delete for ever" });
+  const confirm = page.getByRole("button", { name: "Delete permanently" });
   await page.getByLabel(/Type its name/).fill("Ada");
   expect(await confirm.isDisabled()).toBe(true);
   await page.getByLabel(/Type its name/).fill("Ada (copy)");
@@ -190,7 +191,7 @@ test("finds companions by name and metadata, page by page, under addresses that 
   await page.getByRole("button", { name: "Remove the filter metadata.plan = pro" }).waitFor();
   await page.getByRole("link", { name: "Shop 44" }).waitFor({ state: "detached" });
   await hasCount(rows, 4);
-  await page.getByLabel("Search by name or id").fill("shop 3");
+  await page.getByLabel("Search by name or ID").fill("shop 3");
   await page.getByRole("link", { name: "Shop 45" }).waitFor({ state: "detached" });
   await hasCount(rows, 2);
   await keepScreenshot(page, "dashboard-companions");
@@ -198,7 +199,7 @@ test("finds companions by name and metadata, page by page, under addresses that 
   await page.reload();
   await page.getByRole("link", { name: "Shop 30" }).waitFor();
   await hasCount(rows, 2);
-  await page.getByLabel("Search by name or id").fill("nobody");
+  await page.getByLabel("Search by name or ID").fill("nobody");
   await page.getByText("No companion matches").waitFor();
   expect(complaints).toEqual([]);
 });

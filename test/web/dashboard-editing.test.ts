@@ -60,7 +60,7 @@ test("a session that ends while editing asks for the password over the page, and
   const signedIn = await world.openAs("owner", "/app/companions");
   const { page, api, email, complaints } = signedIn;
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
-  await page.goto(`${world.server.url}/app/companions/${id}`);
+  await page.goto(`${world.server.url}/app/companions/${id}/settings`);
   await page.getByLabel("System prompt").fill("An hour's work.");
   await endSession(signedIn);
   await page.getByRole("button", { name: "Save" }).click();

@@ -131,7 +131,8 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
   return [
     { name: "companions", path: "companions", ready: table },
     { name: "new", path: "companions/new", ready: preview },
-    { name: "settings", path: `companions/${made.id}`, ready: preview },
+    { name: "overview", path: `companions/${made.id}`, ready: (page) => page.getByText("Failed replies").waitFor() },
+    { name: "settings", path: `companions/${made.id}/settings`, ready: preview },
     {
       name: "knowledge",
       path: `companions/${made.id}/knowledge`,

@@ -260,7 +260,7 @@ test("a companion's limits and proof of work are set beside what it has used", a
   const { page, api, complaints } = await world.openAs("owner", "/healthz", { reducedMotion: "reduce" });
   const { id, embed_token } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   await world.say(embed_token, "Hello");
-  await page.goto(`${world.server.url}/app/companions/${id}`);
+  await page.goto(`${world.server.url}/app/companions/${id}/settings`);
   await page.getByText("1 today").waitFor();
   await page.getByLabel("Messages a day", { exact: true }).fill("1001");
   await page.getByText("Must be a whole number from 1 to 1,000.").waitFor();

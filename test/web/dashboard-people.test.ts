@@ -19,7 +19,7 @@ test("a companion's settings say when people step in, by opening hours, and what
   const { page, api, complaints } = await world.openAs("owner", "/healthz");
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   const read = async () => (await api.call("GET", `/api/companions/${id}`)).json;
-  await page.goto(`${world.server.url}/app/companions/${id}`);
+  await page.goto(`${world.server.url}/app/companions/${id}/settings`);
   await page.getByRole("heading", { name: "People" }).waitFor();
   await hasCount(page.getByRole("link", { name: "Inbox" }), 0);
   await page.getByLabel("People may step in").check();

@@ -119,7 +119,7 @@ test("changes have notes and a history; a draft is compared with what is live, p
 test("a companion has a slug for files, and what they manage is marked", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/healthz");
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
-  await page.goto(`${world.server.url}/app/companions/${id}`);
+  await page.goto(`${world.server.url}/app/companions/${id}/settings`);
   await press(page, "Give it a slug…");
   const slug = dialog(page, "Slug");
   await slug.getByLabel("Slug").fill("No slug");

@@ -143,7 +143,7 @@ test("lets a companion verify its visitors, and says what that is good for", asy
     });
     await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" });
   };
-  await page.goto(`${world.server.url}/app/companions/${ada.id}`);
+  await page.goto(`${world.server.url}/app/companions/${ada.id}/settings`);
   const verify = page.getByLabel("Verify visitors", { exact: true });
   const only = page.getByLabel("Only verified visitors");
   const daily = page.getByLabel("Messages a day, for each visitor");

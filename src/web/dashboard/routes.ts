@@ -6,6 +6,7 @@ import {
   type Params,
   secondFactorPath,
   signInPath,
+  startPath,
   visitorKeysPath,
 } from "./lib/router.ts";
 
@@ -21,11 +22,14 @@ export const routes: readonly Route[] = [
   { pattern: "/app/setup", load: () => import("./pages/set-up.tsx"), access: "public" },
   { pattern: "/app/reset", load: () => import("./pages/reset.tsx"), access: "public" },
   { pattern: "/app/invitation", load: () => import("./pages/reset.tsx"), access: "public" },
+  { pattern: startPath, load: () => import("./pages/start.tsx") },
   { pattern: inboxPath, load: () => import("./pages/inbox.tsx") },
   { pattern: "/app/members", load: () => import("./pages/members.tsx") },
   { pattern: "/app/companions", load: () => import("./pages/companions.tsx") },
   { pattern: "/app/companions/new", load: () => import("./pages/companion-new.tsx") },
   { pattern: "/app/companions/:id", load: () => import("./pages/companion.tsx") },
+  { pattern: "/app/companions/:id/conversations", load: () => import("./pages/companion-conversations.tsx") },
+  { pattern: "/app/companions/:id/settings", load: () => import("./pages/companion-settings.tsx") },
   { pattern: "/app/companions/:id/knowledge", load: () => import("./pages/knowledge.tsx") },
   { pattern: "/app/companions/:id/tools", load: () => import("./pages/tools.tsx") },
   { pattern: "/app/companions/:id/install", load: () => import("./pages/install.tsx") },

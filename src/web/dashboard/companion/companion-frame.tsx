@@ -9,6 +9,8 @@ import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Badge, Pending } from "../ui/states.tsx";
+import { Avatar } from "./avatar.tsx";
+import { LiveSwitch } from "./live-switch.tsx";
 
 interface FrameProps {
   id: string;
@@ -17,6 +19,18 @@ interface FrameProps {
 
 /** The last one, so that switching tabs shows no empty page in between. */
 let lastShown: Companion | null = null;
+
+/** By their part of the address. Responders see those that are `forAll`. */
+const tabs: readonly { at: string; label: string; forAll?: true }[] = [
+  { at: "", label: "Overview" },
+  { at: "/conversations", label: "Conversations", forAll: true },
+  { at: "/knowledge", label: "Knowledge", forAll: true },
+  { at: "/tools", label: "Tools" },
+  { at: "/playground", label: "Playground" },
+  { at: "/settings", label: "Settings" },
+  { at: "/history", label: "History" },
+  { at: "/install", label: "Install" },
+];
 
 export function CompanionFrame({ id, children }: FrameProps) {
   const loaded = useLoad<Companion>(`/api/companions/${encodeURIComponent(id)}`);
@@ -27,7 +41,8 @@ export function CompanionFrame({ id, children }: FrameProps) {
   const mayChange = useSession().scopes.includes("companions:write");
   // What the other pages are for is not theirs to do; the list leads to the first one.
   const at = usePath();
-  const isElsewhere = !mayChange && at !== `${base}/knowledge`;
+  const shown = tabs.filter(({ forAll }) => mayChange || forAll);
+  const isElsewhere = !shown.some((tab) => at === base + tab.at);
   useEffect(() => {
     if (isElsewhere) navigate(`${base}/knowledge`, { replace: true });
   }, [isElsewhere]);
@@ -37,30 +52,28 @@ export function CompanionFrame({ id, children }: FrameProps) {
       <PageHead
         title={head?.name ?? "Companion"}
         back={{ href: "/app/companions", label: "Companions" }}
+        lead={head ? <Avatar companion={head} size={48} /> : <span class="skeleton size-12 rounded-full" />}
         actions={
-          companion?.embed_token &&
-          companion.enabled && (
-            <ButtonLink href={`/c/${companion.embed_token}`} target="_blank">
-              Open its page
-              <ExternalLink size={15} aria-hidden="true" />
-            </ButtonLink>
+          mayChange &&
+          companion && (
+            <>
+              <LiveSwitch companion={companion} onChanged={loaded.set} />
+              {companion.embed_token && companion.enabled && (
+                <ButtonLink href={`/c/${companion.embed_token}`} target="_blank">
+                  Open chat page
+                  <ExternalLink size={15} aria-hidden="true" />
+                </ButtonLink>
+              )}
+            </>
           )
         }
       >
-        {head && !head.enabled && <Badge tone="warn">Paused: visitors get no answer</Badge>}
+        {head && !head.enabled && <Badge tone="warn">Paused – hidden from visitors</Badge>}
       </PageHead>
-      <nav aria-label="Companion" class="mb-6 flex gap-1 overflow-x-auto border-b border-line">
-        {mayChange && <Tab href={base} label="Settings" />}
-        <Tab href={`${base}/knowledge`} label="Knowledge" />
-        {mayChange && (
-          <>
-            <Tab href={`${base}/tools`} label="Tools" />
-            <Tab href={`${base}/install`} label="Install" />
-            <Tab href={`${base}/playground`} label="Playground" />
-            <Tab href={`${base}/history`} label="History" />
-          </>
-        )}
-        <Tab href={`/app/conversations?companion_id=${id}`} label="Conversations" />
+      <nav aria-label="Companion" class="fades-aside mb-6 flex gap-1 overflow-x-auto border-b border-line">
+        {shown.map((tab) => (
+          <Tab key={tab.at} href={base + tab.at} label={tab.label} />
+        ))}
       </nav>
       {companion ? children(companion, loaded) : <Pending of={loaded} lines={6} />}
     </>
@@ -79,7 +92,7 @@ function Tab({ href, label }: { href: string; label: string }) {
       ref={link}
       href={href}
       aria-current={isHere ? "page" : undefined}
-      class={`-mb-px shrink-0 border-b-2 px-3.5 py-2 font-medium ${
+      class={`-mb-px shrink-0 border-b-2 px-3 py-2 font-medium ${
         isHere ? "border-accent text-accent" : "border-transparent text-muted hover:text-ink"
       }`}
     >

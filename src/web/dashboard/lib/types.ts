@@ -17,6 +17,7 @@ export type {
   WireWholeVersion as WholeCompanionVersion,
 } from "../../../api/companions/version-responses.ts";
 export type { ConversationEvent, ConversationWithMessages } from "../../../api/conversations/responses.ts";
+export type { Insights } from "../../../api/insights/responses.ts";
 export type {
   KnowledgeFound,
   Source,

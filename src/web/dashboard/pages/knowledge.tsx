@@ -56,7 +56,7 @@ function Knowledge({ companion }: { companion: Companion }) {
             ? "Answers only from its sources. "
             : "Answers also from what the model knows. "}
           {scopes.includes("companions:write") && (
-            <a href={base} class="text-accent underline">
+            <a href={`${base}/settings?section=knowledge`} class="text-accent underline">
               Change in the settings
             </a>
           )}

@@ -10,11 +10,13 @@ interface PageHeadProps {
   children?: ComponentChildren;
   actions?: ComponentChildren;
   back?: { href: string; label: string };
+  /** Left of the title: an avatar. */
+  lead?: ComponentChildren;
 }
 
 let lastFocused = "";
 
-export function PageHead({ title, children, actions, back }: PageHeadProps) {
+export function PageHead({ title, children, actions, back, lead }: PageHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · companiond`;
@@ -33,11 +35,14 @@ export function PageHead({ title, children, actions, back }: PageHeadProps) {
         </a>
       )}
       <div class="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <div class="min-w-0 flex-1 basis-64">
-          <h1 ref={heading} tabIndex={-1} dir="auto" class="text-24 font-semibold tracking-tight wrap-anywhere">
-            {title}
-          </h1>
-          {children && <div class="mt-1 max-w-2xl text-pretty text-muted">{children}</div>}
+        <div class={`min-w-0 flex-1 basis-64 ${lead ? "flex items-center gap-3" : ""}`}>
+          {lead}
+          <div class="min-w-0">
+            <h1 ref={heading} tabIndex={-1} dir="auto" class="text-24 font-semibold tracking-tight wrap-anywhere">
+              {title}
+            </h1>
+            {children && <div class="mt-1 max-w-2xl text-pretty text-muted">{children}</div>}
+          </div>
         </div>
         {actions && <div class="flex flex-wrap items-center gap-2">{actions}</div>}
       </div>

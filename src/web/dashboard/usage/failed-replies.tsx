@@ -1,10 +1,10 @@
-/** Why replies failed: in words, as a table for the usage page, and as a notice for a companion's own. */
+/** Why replies failed: in words, as a table for the usage page, and the one to show for a companion. */
 import { toSearch, toSentence } from "../lib/api.ts";
 import { formatDay, formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import type { FailedReplies } from "../lib/types.ts";
 import { type Column, Table } from "../ui/list.tsx";
-import { Notice, Problem } from "../ui/states.tsx";
+import { Problem } from "../ui/states.tsx";
 import { listDays } from "./series.ts";
 
 const forTheOperator = "The operator of this server has to fix that.";
@@ -89,25 +89,20 @@ export function FailureTable({ from, to }: { from: string; to: string }) {
   );
 }
 
-const noticeDays = 7;
+const recentDays = 7;
 
-/** Draws nothing if none failed lately, or if loading fails, since the page is about something else. */
-export function FailureNotice({ companionId }: { companionId: string }) {
-  const [from = ""] = listDays(noticeDays);
+interface RecentFailures {
+  count: number;
+  why: string;
+  remedy: string;
+}
+
+/** Of the last days: how many, and what to do about the reason to show. Null while that is not known. */
+export function useFailures(companionId: string): RecentFailures | null {
+  const [from = ""] = listDays(recentDays);
   const { data } = useLoad<Rows>(`/api/usage/failures${toSearch({ from, companion_id: companionId })}`);
-  const rows = data?.data ?? [];
-  const told = pickTold(rows);
-  if (told === null) return null;
-  const { why, remedy } = explainFailure(told.kind);
-  return (
-    <Notice class="mb-6">
-      <strong class="font-semibold">
-        {countReplies(sumFailures(rows))} failed in the last {noticeDays} days.
-      </strong>{" "}
-      {rows.length > 1 ? `Among the reasons: ${why.charAt(0).toLowerCase()}${why.slice(1)}` : why}. {remedy}{" "}
-      <a href="/app/usage?days=7&measure=errors" class="underline">
-        All failures
-      </a>
-    </Notice>
-  );
+  if (data === null) return null;
+  const told = pickTold(data.data);
+  const words = told ? explainFailure(told.kind) : { why: "", remedy: "" };
+  return { count: sumFailures(data.data), ...words };
 }

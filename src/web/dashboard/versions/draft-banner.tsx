@@ -41,7 +41,7 @@ export function DraftBanner({ companion, draft, isEdited, onPublished, onGone }:
           {changed.length === 0 ? "It changes nothing." : `It changes ${nameFields(changed)}.`}
         </p>
         <div class="flex flex-wrap gap-2">
-          <ButtonLink href={isEdited ? base : `${base}?edit=draft`}>
+          <ButtonLink href={`${base}/settings${isEdited ? "" : "?edit=draft"}`}>
             {isEdited ? "Edit what is live" : "Edit the draft"}
           </ButtonLink>
           <ButtonLink href={`${base}/playground?as=compare`}>Compare</ButtonLink>

@@ -58,7 +58,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
         {companion?.visitor_auth === "off" && (
           <Notice class="mb-5">
             <span dir="auto">{companion.name}</span> takes no tokens yet: turn on <em>Verify visitors</em> in{" "}
-            <a class="underline underline-offset-2" href={`/app/companions/${companion.id}`}>
+            <a class="underline underline-offset-2" href={`/app/companions/${companion.id}/settings?section=visitors`}>
               its settings
             </a>
             .

@@ -1,0 +1,48 @@
+/** `/app/companions/:id/conversations`: what visitors said to this one companion. */
+import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { ConversationRows } from "../companion/conversation-rows.tsx";
+import { toSentence } from "../lib/api.ts";
+import { useEvery, useList } from "../lib/load.ts";
+import type { Params } from "../lib/router.ts";
+import type { Conversation } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty, Pending, Problem } from "../ui/states.tsx";
+
+const pollMs = 5000;
+
+export default function CompanionConversationsPage({ params }: { params: Params }) {
+  return (
+    <CompanionFrame id={params.id ?? ""}>{({ id }) => <Conversations key={id} companionId={id} />}</CompanionFrame>
+  );
+}
+
+function Conversations({ companionId }: { companionId: string }) {
+  const list = useList<Conversation>("/api/conversations", { companion_id: companionId });
+  const { items, error, isLoading, isLoadingMore } = list;
+  useEvery(pollMs, () => {
+    if (!isLoading && !isLoadingMore) void list.reload();
+  });
+  if (items.length === 0) {
+    if (isLoading || error !== null) return <Pending of={list} lines={6} />;
+    return <Empty title="No conversations yet">They appear here as soon as a visitor writes.</Empty>;
+  }
+  return (
+    <>
+      <p class="mb-4 text-muted">
+        Updates live.{" "}
+        <a href={`/app/conversations?companion_id=${companionId}`} class="text-accent underline">
+          Search and filter
+        </a>
+      </p>
+      {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
+      <ConversationRows items={items} />
+      {list.hasMore && (
+        <p class="mt-4 text-center">
+          <Button isBusy={isLoadingMore} onClick={() => void list.loadMore()}>
+            Show more
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,116 @@
+/** `/app/companions/:id/settings`: a companion's settings, and deleting it. */
+import { Copy, Trash2 } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { toDraft, toNewBody } from "../companion/draft.ts";
+import { FilesSection } from "../companion/files-section.tsx";
+import { CompanionSettings } from "../companion/settings.tsx";
+import { call, toSentence } from "../lib/api.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import { hasUnsavedWork, homePath, navigate, type Params, releaseGuard } from "../lib/router.ts";
+import type { Companion } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/dialog.tsx";
+import { Section } from "../ui/page.tsx";
+import { Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+import type { CompanionSet } from "../versions/types.ts";
+
+export default function CompanionSettingsPage({ params }: { params: Params }) {
+  return (
+    <CompanionFrame id={params.id ?? ""}>
+      {(companion, { set }) => <OwnPage key={companion.id} companion={companion} onChanged={set} />}
+    </CompanionFrame>
+  );
+}
+
+function OwnPage({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+  // Files know a companion by its slug alone.
+  const facts = useLoad<CompanionSet>(companion.slug === null ? null : `${pathOf(companion)}/set`);
+  const managed = facts.data?.set == null ? null : facts.data;
+  return (
+    <>
+      <CompanionSettings companion={companion} managed={managed} onChanged={onChanged}>
+        <div class="mt-6">
+          <FilesSection
+            companion={companion}
+            managed={managed}
+            onChanged={(next) => {
+              onChanged(next);
+              void facts.reload();
+            }}
+          />
+        </div>
+        <Fate companion={companion} />
+      </CompanionSettings>
+    </>
+  );
+}
+
+function pathOf({ id }: Companion): string {
+  return `/api/companions/${id}`;
+}
+
+function Fate({ companion }: { companion: Companion }) {
+  const [asked, setAsked] = useState<"duplicate" | "delete" | null>(null);
+  const duplicate = useAction(async () => {
+    const name = [...`${companion.name} (copy)`].slice(0, 100).join("");
+    const body = { ...toNewBody(toDraft(companion)), name };
+    const made = await call<Companion>("POST", "/api/companions", { body });
+    releaseGuard();
+    navigate(`/app/companions/${made.id}/settings`);
+    say("Copy created.");
+  });
+  return (
+    <div class="mt-6">
+      <Section title="More">
+        <div class="flex flex-wrap gap-2">
+          <Button
+            icon={Copy}
+            isBusy={duplicate.isBusy}
+            onClick={() => (hasUnsavedWork() ? setAsked("duplicate") : void duplicate.run())}
+          >
+            Duplicate
+          </Button>
+          <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
+            Delete…
+          </Button>
+        </div>
+        {duplicate.error !== null && <Problem class="mt-4">{toSentence(duplicate.error)}</Problem>}
+      </Section>
+      {asked === "duplicate" && (
+        <Confirm
+          title="Duplicate what is saved?"
+          action="Duplicate without my changes"
+          stay="Go on editing"
+          onConfirm={duplicate.run}
+          onClose={() => setAsked(null)}
+        >
+          <p>
+            What you changed on this page has not been saved: the copy would not have it, and opening the copy loses it.
+            To keep it, go on editing and save first.
+          </p>
+        </Confirm>
+      )}
+      {asked === "delete" && (
+        <Confirm
+          title={`Delete ${companion.name}?`}
+          action="Delete permanently"
+          typed={{ label: `Type its name to confirm: ${companion.name}`, text: companion.name }}
+          onConfirm={async () => {
+            await call("DELETE", pathOf(companion));
+            releaseGuard();
+            navigate(homePath, { replace: true });
+            say("Deleted.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>
+            Its embed tokens stop working at once, and its conversations are deleted with it. This cannot be undone; its
+            usage is kept.
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
