@@ -134,8 +134,8 @@ export function renderInline<Element extends HTMLElement>(
     };
     const labelEnd = isInLink ? from : skipTo("[]", from + 1);
     // As long as a name of something may be: a bracket that stays open must not hide what follows.
-    const isShort = text.length - from < maxHeld && text.lastIndexOf("\n") < from;
-    if (isShort && isAtEnd(labelEnd + 1)) return hold();
+    const isHeld = (next: number) => isAtEnd(next) && text.length - from < maxHeld && text.indexOf("\n", from) < 0;
+    if (isHeld(labelEnd + 1)) return hold();
     if (!text.startsWith("](", labelEnd)) return readMarker(from);
     const label = text.slice(from + 1, labelEnd);
     let start = skipSpace(text, labelEnd + 2, stop);
@@ -153,7 +153,7 @@ export function renderInline<Element extends HTMLElement>(
     end = skipSpace(text, isAngled ? end + 1 : end, stop);
     const quote = text.charAt(end);
     if (/["']/.test(quote)) end = skipSpace(text, skipTo(quote, end + 1) + 1, stop);
-    if (isShort && isAtEnd(end)) return hold();
+    if (isHeld(end)) return hold();
     if (text.charAt(end) !== ")" || end >= stop) return false;
     const fillIn = (element: HTMLElement) => renderInline(element, label || target, false, { isInLink: true });
     return add(makeLink(target, fillIn), end + 1 - at);

@@ -124,8 +124,9 @@ export function createTable(into: HTMLElement, head: string, rule: string): Leaf
   return {
     add: (line, _, isOpen) => add(line, "td", isOpen),
     draw(isOpen) {
-      into.className = isOpen ? "open" : "";
-      into.style.width = isOpen ? `max(100%, ${width * columnWidth}px)` : "";
+      into.toggleAttribute("data-open", isOpen);
+      if (isOpen) into.setAttribute("width", String(width * columnWidth));
+      else into.removeAttribute("width");
     },
     save: () => saveChildren(into),
   };
