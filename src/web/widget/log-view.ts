@@ -72,6 +72,11 @@ export function createLogView(
     ),
   ];
 
+  const face = () => {
+    const address = chat.source.config?.avatar_url;
+    return address ? [h("img", { class: "face", src: address, alt: "" })] : [];
+  };
+
   function makeRow(message: Message): Row {
     const { role, at } = message;
     const isUser = role === "user";
@@ -98,6 +103,7 @@ export function createLogView(
     const row = h(
       "div",
       { class: `row ${role}` },
+      ...(isUser || isPerson ? [] : face()),
       h("span", { class: isPerson ? "by" : "unseen", dir: "auto" }, isPerson ? name : `${name}: `),
       body,
       foot,
@@ -175,6 +181,7 @@ export function createLogView(
         h(
           "div",
           { class: "row assistant" },
+          ...face(),
           h(
             "div",
             { class: "body reply", dir: "auto" },
