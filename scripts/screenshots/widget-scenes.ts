@@ -50,7 +50,7 @@ export function widgetScenes({ server, companion, shopUrl }: ScreenshotWorld): S
     on("again", async (page) => {
       await ask(page, "When are you open on Saturdays?");
       await page.reload();
-      await open(page);
+      await widgetOn(page).input.waitFor();
     }),
     {
       name: "hosted",
