@@ -67,7 +67,7 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await page.getByText("No API keys yet").waitFor();
   expect(await statusWith(next)).toBe(401);
 
-  await page.getByRole("link", { name: "Audit trail" }).click();
+  await page.getByRole("link", { name: "Audit", exact: true }).click();
   await atPage(page, "Audit trail");
   await page.getByText("Created an API key").first().waitFor();
   await hasCount(page.getByText("Revoked an API key"), 2);
