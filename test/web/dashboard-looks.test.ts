@@ -249,13 +249,13 @@ test("without prices no page speaks of money, but for one sentence to operators"
 test("the account's menu is used with keys alone, and the theme chosen in it is kept", async () => {
   const { page, email } = await world.openAs("owner", "/app/companions", { colorScheme: "light" });
   const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
-  const opener = page.getByRole("button", { name: `Account: ${email}` });
+  const opener = page.getByRole("button", { name: email });
   await opener.focus();
   for (const key of ["Enter", "ArrowUp", "ArrowUp", "ArrowUp", "Enter"]) await page.keyboard.press(key);
   await eventually(async () => (await ground()) === "rgb(14, 15, 19)");
   await page.keyboard.press("Escape");
   expect(await page.getByRole("menu").count()).toBe(0);
-  expect(await page.evaluate("document.activeElement.ariaLabel")).toBe(`Account: ${email}`);
+  expect(await page.evaluate("document.activeElement.textContent")).toContain(email);
   const held = Promise.withResolvers<void>();
   await page.route("**/api/session", async (route) => {
     await held.promise;
@@ -277,7 +277,7 @@ test("everything works by keyboard: skipping, going elsewhere, dialogs that keep
   const { page } = await world.openAs("owner", "/app/companions");
   await page.getByText("No companions yet").waitFor();
   await page.keyboard.press("Tab");
-  expect(await focused(page)).toBe("Skip to the page");
+  expect(await focused(page)).toBe("Skip to content");
   const keys = page.getByRole("link", { name: "API keys" });
   await keys.focus();
   await page.keyboard.press("Enter");

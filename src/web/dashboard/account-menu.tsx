@@ -1,7 +1,7 @@
 /** The menu of whoever is signed in: their account, the theme, help, and the way out. */
 import { ChevronsUpDown, CircleHelp, LogOut, type LucideIcon, Monitor, Moon, Sun, UserRound } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "./lib/api.ts";
 import { signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
@@ -25,7 +25,8 @@ export function AccountMenu() {
     frame.current?.querySelector("button")?.focus();
   };
 
-  useEffect(() => {
+  // Before the next key is handled.
+  useLayoutEffect(() => {
     if (!isOpen) return;
     items()[0]?.focus();
     const closeOutside = ({ target }: Event) => {
@@ -79,7 +80,6 @@ export function AccountMenu() {
         type="button"
         aria-haspopup="menu"
         aria-expanded={isOpen}
-        aria-label={`Account: ${account.email}`}
         class="flex w-full items-center gap-2 rounded-lg p-2 text-left hover:bg-sunken"
         onClick={() => setIsOpen(!isOpen)}
       >
@@ -90,6 +90,7 @@ export function AccountMenu() {
           {account.email.slice(0, 1)}
         </span>
         <span class="min-w-0 flex-1">
+          <span class="sr-only">Account: </span>
           <span class="block truncate text-13 font-medium" title={account.email}>
             {account.email}
           </span>

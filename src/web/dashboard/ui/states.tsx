@@ -17,7 +17,7 @@ export function Skeleton({ lines = 4, class: more = "" }: { lines?: number; clas
 /** In the shape of a page: its title, the sentence below, and a list. */
 export function PageSkeleton() {
   return (
-    <div role="status" aria-label="Loading">
+    <div>
       <div class="skeleton h-8 w-48" />
       <div class="skeleton mt-2 mb-8 h-4 w-72 max-w-full" />
       <Skeleton />
