@@ -94,7 +94,10 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const visitor = await bundle("visitor.js", "page/visitor.ts", { format: "iife" });
 
   const dashboard = [
-    ...(await bundle("dashboard.js", "dashboard/index.tsx", { splitting: true })),
+    ...(await bundle("dashboard.js", "dashboard/index.tsx", {
+      splitting: true,
+      define: { REPLY_STYLE: minifyStyle(join(web, "reply.css")) },
+    })),
     ...(await bundle("dashboard.css", "dashboard/style.css", { plugins: [tailwind] })),
   ];
 

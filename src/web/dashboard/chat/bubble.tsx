@@ -33,6 +33,11 @@ export function Bubble({ speaker, text, name, isOpen = false, isPlain = false, c
   );
 }
 
+// Not with the sign-in, which shows no document.
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(REPLY_STYLE);
+document.adoptedStyleSheets.push(sheet);
+
 const words = { code: "Code block", table: "Table" };
 
 /** A companion's text as its visitors see it: the widget's own Markdown, which creates elements and no markup. */
