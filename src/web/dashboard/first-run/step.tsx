@@ -1,7 +1,7 @@
 /** One step of the first run: its tick, its title, what came of it, and its work where it is open. */
 import { Check } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 
 export function Tick({ isDone, number }: { isDone: boolean; number: number }) {
   return (
@@ -29,10 +29,18 @@ interface StepProps {
 
 export function Step({ number, title, isDone, isOpen, onToggle, aside, children }: StepProps) {
   const id = useId();
+  const head = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    // The step before has gone with the button that was pressed: the keyboard goes on here.
+    if (isOpen && !wasOpen.current && document.activeElement === document.body) head.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
   return (
     <li class={number > 1 ? "border-t border-line" : ""}>
       <h2>
         <button
+          ref={head}
           type="button"
           aria-expanded={isOpen}
           aria-controls={id}
