@@ -35,7 +35,10 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("create", "createMany", "createFitting", "update", "delete", "setAvatar", "recordSeen"),
   },
   companionSets: { ...reads("read"), ...writes("apply") },
-  conversations: { ...reads("list", "find"), ...writes("merge", "delete", "eraseVisitors", "deleteExpired") },
+  conversations: {
+    ...reads("list", "find", "readExcerpts"),
+    ...writes("merge", "delete", "eraseVisitors", "deleteExpired"),
+  },
   drafts: { ...reads("find"), ...writes("put", "delete", "publish") },
   embedTokens: { ...reads("list"), ...writes("create", "revoke", "recordUses") },
   feedback: {
