@@ -6,6 +6,7 @@ import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
 import { createRows, type Row } from "./log-rows.ts";
 import { createLogScroll } from "./log-scroll.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
+import { expand } from "./markdown-frames.ts";
 import { makeLink } from "./markdown-inline.ts";
 import type { PanelHost } from "./panel-host.ts";
 import { loadFeedback } from "./people.ts";
@@ -64,10 +65,22 @@ export function createLogView(
     return button;
   }
 
+  const makeTools = (block: HTMLElement, getCode?: () => string) => [
+    ...(getCode ? [copyButton(getCode)] : []),
+    iconButton("copy", icons.expand, strings.expand, () =>
+      expand(block, (close) => iconButton("tool", icons.close, strings.shut, close)),
+    ),
+  ];
+
+  const face = () => {
+    const address = chat.source.config?.avatar_url;
+    return address ? [h("img", { class: "face", src: address, alt: "" })] : [];
+  };
+
   function makeRow(message: Message): Row {
     const { role, at } = message;
     const isUser = role === "user";
-    const body = h("div", { class: "body", dir: "auto" });
+    const body = h("div", { class: isUser ? "body" : "body reply", dir: "auto" });
     const date = new Date(at);
     const isToday = date.toDateString() === new Date().toDateString();
     const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
@@ -78,7 +91,7 @@ export function createLogView(
     let markdown: MarkdownView;
     const begin = () => {
       body.replaceChildren();
-      markdown = createMarkdownView(body, strings, copyButton);
+      markdown = createMarkdownView(body, strings, makeTools);
     };
     begin();
     const dots = h("span", { class: "dots" });
@@ -90,6 +103,7 @@ export function createLogView(
     const row = h(
       "div",
       { class: `row ${role}` },
+      ...(isUser || isPerson ? [] : face()),
       h("span", { class: isPerson ? "by" : "unseen", dir: "auto" }, isPerson ? name : `${name}: `),
       body,
       foot,
@@ -167,7 +181,12 @@ export function createLogView(
         h(
           "div",
           { class: "row assistant" },
-          h("div", { class: "body", dir: "auto" }, isDefault ? fill(strings.greeting, config.name) : config.greeting),
+          ...face(),
+          h(
+            "div",
+            { class: "body reply", dir: "auto" },
+            isDefault ? fill(strings.greeting, config.name) : config.greeting,
+          ),
         ),
         starters,
       );
