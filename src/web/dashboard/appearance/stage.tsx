@@ -102,7 +102,8 @@ export function Stage({ token, config, question }: StageProps) {
             <div key={width} class={`h-3 rounded-md bg-[#e3e5ec] ${width}`} />
           ))}
         </div>
-        <div ref={host} />
+        {/* To be seen: the playground is there to chat. */}
+        <div ref={host} inert />
       </div>
     </section>
   );
