@@ -130,7 +130,7 @@ function Choice({ label, name, value, options }: ChoiceProps) {
   return (
     <select
       aria-label={label}
-      class={`${chip} ${value ? chosen : ""}`}
+      class={`${chip} [field-sizing:content] ${value ? chosen : ""}`}
       value={value}
       onChange={({ currentTarget }) => replaceSearch({ [name]: currentTarget.value })}
     >

@@ -16,7 +16,7 @@ export function Split({ isOpen, list, children }: SplitProps) {
     return () => document.removeEventListener("keydown", followKey);
   }, []);
   return (
-    <div class="fills-window relative grid gap-4 md:grid-cols-[minmax(16rem,22.5rem)_minmax(0,1fr)]">
+    <div class="fills-window relative grid grid-cols-[minmax(0,1fr)] gap-4 md:grid-cols-[minmax(16rem,22.5rem)_minmax(0,1fr)]">
       {/* Hidden, it keeps its place. */}
       <section
         aria-label="Conversations"
