@@ -2,13 +2,15 @@
 import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
+import { createDelivery } from "./delivery.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
+import { greet } from "./greeting.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
 import type { PanelHost } from "./panel-host.ts";
 import { loadFeedback } from "./people.ts";
 import { allowsChat, canRetry, describe, isLimit } from "./problem.ts";
-import { english, fill, type Strings } from "./strings.ts";
+import { fill, type Strings } from "./strings.ts";
 
 export interface LogView {
   element: HTMLElement;
@@ -27,7 +29,7 @@ export function createLogView(
   chat: Chat,
   strings: Strings,
   announcer: Announcer,
-  { lang, privacyUrl, load }: PanelHost,
+  { shadow, lang, privacyUrl, load }: PanelHost,
 ): LogView {
   const { say } = announcer;
   const rows = new Map<Message, Row>();
@@ -82,6 +84,8 @@ export function createLogView(
     };
     begin();
     const dots = h("span", { class: "dots" });
+    const delivery = isUser ? createDelivery(message, chat, strings) : null;
+    let silence = 0;
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
     let card: Promise<() => void> | undefined;
@@ -93,6 +97,7 @@ export function createLogView(
       h("span", { class: isPerson ? "by" : "unseen", dir: "auto" }, isPerson ? name : `${name}: `),
       body,
       foot,
+      delivery?.element ?? "",
     );
     return {
       element: row,
@@ -101,6 +106,7 @@ export function createLogView(
         const isStreaming = state === "streaming";
         const work = isStreaming && message.work;
         row.dataset.state = state;
+        delivery?.draw();
         foot.hidden = isStreaming || !text;
         // What is kept for a person has no reply.
         body.hidden = (!isStreaming || chat.isHeld) && !text;
@@ -134,6 +140,8 @@ export function createLogView(
         markdown.update(isPerson ? toMarkdown(text) : text, isStreaming);
         dots.textContent = work ? strings[work] : "• • •";
         if (work || !text) body.append(dots);
+        clearTimeout(silence);
+        if (isStreaming && !text) silence = window.setTimeout(tellOfSilence, silenceMs);
         if (isStreaming || !message.sources?.length) return;
         const redraw = (shown: string) => {
           begin();
@@ -159,14 +167,13 @@ export function createLogView(
       const texts = config.has_text_agent && Array.isArray(config.starters) ? config.starters : [];
       const buttons = texts.map((text) => textButton("starter", text, () => void chat.send(text)));
       for (const button of buttons) button.dir = "auto";
-      const isDefault = config.greeting === fill(english.greeting, config.name);
       starters = h("div", { class: "starters", role: "group", "aria-label": strings.suggestions }, ...buttons);
       intro.replaceChildren(
         disclosure,
         h(
           "div",
           { class: "row assistant" },
-          h("div", { class: "body", dir: "auto" }, isDefault ? fill(strings.greeting, config.name) : config.greeting),
+          h("div", { class: "body", dir: "auto" }, greet(config, shadow.host, strings)),
         ),
         starters,
       );
@@ -219,7 +226,7 @@ export function createLogView(
         rows.set(message, row);
         row.draw();
       }
-      previous.hidden = !chat.previous;
+      previous.hidden = !chat.earlier.length;
       drawNotice();
       // The end, which the style sheet makes the origin: it is kept in sight by itself, unless the visitor has left it.
       if (rows.size > count) element.scrollTop = 0;

@@ -29,6 +29,7 @@ export function createPanel(host: PanelHost): Panel {
       if (state === "streaming" && (work || !text) && !chat.isHeld)
         announcer.say(work ? strings[work] : fill(strings.typing, name.textContent || strings.assistant));
       announcer.follow(message);
+      if (text && state !== "streaming") host.miss();
       // Many fragments can come between two frames.
       frame ||= requestAnimationFrame(() => {
         frame = 0;
@@ -48,6 +49,7 @@ export function createPanel(host: PanelHost): Panel {
   picture.onerror = () => picture.remove();
   // Its own direction is for the letters alone: the line stands where the interface's lines begin.
   const name = h("span", { dir: "auto" });
+  const instant = h("span", { class: "instant" }, ` · ${strings.instant}`);
   const anew = iconButton("tool", icons.plus, strings.restart, () => {
     chat.startAnew();
     announcer.say(strings.restart);
@@ -67,6 +69,7 @@ export function createPanel(host: PanelHost): Panel {
     // A message can be written before the configuration is known; it waits.
     composer.element.hidden = config ? !config.has_text_agent : source.isRefused;
     people.draw();
+    instant.hidden = chat.isHeld;
     log.draw();
     composer.draw();
     voice.draw();
@@ -103,7 +106,7 @@ export function createPanel(host: PanelHost): Panel {
         "div",
         { class: "title" },
         h("div", { class: "name" }, name),
-        h("div", { class: "subtitle" }, strings.assistant),
+        h("div", { class: "subtitle" }, h("span", { class: "who" }, strings.assistant), instant),
       ),
       voice.button,
       anew,
