@@ -215,7 +215,7 @@ export class Chat {
     this.stop();
     this.#transcript.replace(messages, change);
     this.#replies.problem = null;
-    this.#listener.changed();
+    this.#listener.switched();
   }
 
   /** Applies the changes of other tabs. */

@@ -108,7 +108,10 @@ export function createConversationKeeper(token: string): ConversationKeeper {
     loadEarlier() {
       // Earlier versions kept one, outside a list.
       const kept = [parse(storage.getItem(previousKey))].flat().slice(0, maxEarlier);
-      const read = kept.map((one) => ({ sessionId: Object(one).sessionId, messages: readMessages(Object(one).messages) }));
+      const read = kept.map((one) => ({
+        sessionId: Object(one).sessionId,
+        messages: readMessages(Object(one).messages),
+      }));
       return read.filter(({ sessionId, messages }) => isUuid(sessionId) && messages.length > 0);
     },
     saveEarlier(earlier) {

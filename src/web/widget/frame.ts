@@ -11,7 +11,7 @@ import type { Locale } from "./locale.ts";
 import type { Panel } from "./panel-host.ts";
 import { loadFile, loadPanel, prefetchPanel } from "./panel-loader.ts";
 import type { Teaser } from "./teaser.ts";
-import { computeAccent, defaultColor } from "./theme.ts";
+import { drawTheme } from "./theme.ts";
 
 /** As in the style sheet. */
 const coveringScreens = "(max-width: 480px), (max-height: 480px) and (pointer: coarse)";
@@ -107,20 +107,8 @@ export function createFrame(
       box.replaceChildren();
       root.classList.add("filled");
       panel = createPanel({
-        ...{
-          shadow,
-          box,
-          isLauncher,
-          token,
-          baseUrl,
-          connection,
-          source,
-          lang,
-          words: strings,
-          privacyUrl,
-          assetsUrl,
-          emit,
-        },
+        ...{ shadow, box, isLauncher, token, baseUrl, connection, source, lang, privacyUrl, assetsUrl, emit },
+        words: strings,
         visitor: options.visitor,
         fetch: options.fetch,
         load: (...file) => loadFile(assetsUrl, ...file),
@@ -147,18 +135,7 @@ export function createFrame(
     isLoading = false;
   }
 
-  function applyTheme(): void {
-    const { theme_color = defaultColor, appearance = {} } = source.config ?? {};
-    // What the page says comes first.
-    const theme = shadow.host.getAttribute("theme") || appearance.theme;
-    const isDark = theme === "dark" || (theme !== "light" && dark.matches);
-    root.classList.toggle("dark", isDark);
-    const side = options.side || appearance.position || (strings.dir === "rtl" ? "left" : "right");
-    root.classList.toggle("left", side === "left");
-    root.classList.toggle("tinted", appearance.header === "tinted");
-    const accent = { ...computeAccent(theme_color, isDark), radius: `${appearance.radius ?? 16}px` };
-    for (const [property, value] of Object.entries(accent)) root.style.setProperty(`--${property}`, value);
-  }
+  const applyTheme = () => drawTheme(root, shadow.host, source.config, options.side, dark.matches);
 
   /** Who has opened the chat once, here or on another page, knows it. */
   function drawTeaser(): void {

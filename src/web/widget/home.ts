@@ -15,8 +15,14 @@ const units = [
   ["minute", 60_000],
 ] as const;
 
-/** Covers the conversation until the visitor has chosen; `leave` is called then, and the choice has been made. */
-export function showHome(chat: Chat, strings: Strings, host: PanelHost, greeting: string, leave: () => void): void {
+/** Draws it in the conversation's place; `leave` is called as soon as the visitor has chosen. */
+export function showHome(
+  chat: Chat,
+  strings: Strings,
+  host: PanelHost,
+  greeting: string,
+  leave: () => void,
+): HTMLElement | undefined {
   const { shadow, box, lang } = host;
   if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
   const format = new Intl.RelativeTimeFormat(lang, { style: "narrow", numeric: "auto" });
@@ -28,8 +34,6 @@ export function showHome(chat: Chat, strings: Strings, host: PanelHost, greeting
   }
 
   function choose(act: () => void): void {
-    element.remove();
-    box.classList.remove("at-home");
     act();
     leave();
   }
@@ -45,12 +49,17 @@ export function showHome(chat: Chat, strings: Strings, host: PanelHost, greeting
     return button;
   }
 
-  const [newest, ...rest] = [...(chat.messages.length ? [{ messages: chat.messages, sessionId: "" }] : []), ...chat.earlier];
-  if (!newest) return;
+  const current = chat.messages.length ? [{ messages: chat.messages, sessionId: "" }] : [];
+  const [newest, ...rest] = [...current, ...chat.earlier];
+  if (!newest) return undefined;
   const go = ({ sessionId }: Previous) => sessionId && chat.goBack(sessionId);
-  const earlier = rest
-    .slice(0, 5)
-    .map((one) => h("li", {}, card(one, "earlier", "", () => go(one))));
+  const earlier = rest.slice(0, 5).map((one) =>
+    h(
+      "li",
+      {},
+      card(one, "earlier", "", () => go(one)),
+    ),
+  );
   const element = h(
     "div",
     { class: "home" },
@@ -59,7 +68,6 @@ export function showHome(chat: Chat, strings: Strings, host: PanelHost, greeting
     textButton("fresh", strings.restart, () => choose(() => chat.messages.length && chat.startAnew())),
     ...(earlier.length ? [h("h2", {}, strings.earlier), h("ul", {}, ...earlier)] : []),
   );
-  box.querySelector(".home")?.remove();
   box.querySelector(".log")?.before(element);
-  box.classList.add("at-home");
+  return element;
 }

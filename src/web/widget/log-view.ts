@@ -5,6 +5,8 @@ import type { Message } from "./conversation.ts";
 import { createDelivery } from "./delivery.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
 import { greet } from "./greeting.ts";
+import { createRows, type Row } from "./log-rows.ts";
+import { createLogScroll } from "./log-scroll.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
 import type { PanelHost } from "./panel-host.ts";
@@ -14,16 +16,14 @@ import { fill, type Strings } from "./strings.ts";
 
 export interface LogView {
   element: HTMLElement;
-  /** Draws what has changed. */
-  draw(): void;
+  /** Draws what has changed: of this message alone, where one is given. */
+  draw(message?: Message): void;
   /** Stops its timers. */
   close(): void;
 }
 
-interface Row {
-  element: HTMLElement;
-  draw(): void;
-}
+/** How long nothing comes until that is said. */
+const silenceMs = 5_000;
 
 export function createLogView(
   chat: Chat,
@@ -32,7 +32,6 @@ export function createLogView(
   { shadow, lang, privacyUrl, load }: PanelHost,
 ): LogView {
   const { say } = announcer;
-  const rows = new Map<Message, Row>();
   const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
   // Present before the configuration is known: a message can already be written.
   const disclosure = h("p", { class: "disclosure" }, `${strings.disclosure} `, link);
@@ -45,12 +44,16 @@ export function createLogView(
     chat.goBack();
     say(strings.conversation);
   });
-  const element = h(
-    "div",
+  const element = h("div", {
+    class: "log",
+    role: "log",
     // Not live by itself: the announcer speaks by the sentence.
-    { class: "log", role: "log", "aria-live": "off", tabindex: 0, "aria-label": strings.conversation },
-    h("div", {}, previous, intro, list, notice),
-  );
+    "aria-live": "off",
+    tabindex: 0,
+    "aria-label": strings.conversation,
+  });
+  const scroll = createLogScroll(element, h("div", { class: "lines" }, previous, intro, list, notice), strings.latest);
+  const rows = createRows(list, scroll, makeRow);
   let greeted: unknown;
   let starters: HTMLElement;
   let told = "";
@@ -86,6 +89,11 @@ export function createLogView(
     const dots = h("span", { class: "dots" });
     const delivery = isUser ? createDelivery(message, chat, strings) : null;
     let silence = 0;
+    const tellOfSilence = () => {
+      if (chat.isHeld) return;
+      dots.textContent = strings.stillWorking;
+      say(strings.stillWorking);
+    };
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
     let card: Promise<() => void> | undefined;
@@ -136,12 +144,13 @@ export function createLogView(
         if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) begin();
         const now = { text, state, work };
         drawn = now;
+        if (isStreaming) scroll.grow();
         dots.remove();
         markdown.update(isPerson ? toMarkdown(text) : text, isStreaming);
         dots.textContent = work ? strings[work] : "• • •";
         if (work || !text) body.append(dots);
         clearTimeout(silence);
-        if (isStreaming && !text) silence = window.setTimeout(tellOfSilence, silenceMs);
+        if (isStreaming && !text && !work) silence = window.setTimeout(tellOfSilence, silenceMs);
         if (isStreaming || !message.sources?.length) return;
         const redraw = (shown: string) => {
           begin();
@@ -194,14 +203,17 @@ export function createLogView(
     const hasWaited = isLimit(code) && seconds <= 0;
     const sentences = isOffline ? [strings.offline] : pause ? [strings[pause]] : [];
     // The notice that the browser is offline already gives the reason.
-    if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code))
+    if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code) && (problem || state !== "failed"))
       sentences.push(fill(describe(hasWaited ? "waited" : code, strings), seconds));
-    if (chat.waiting) sentences.push(strings.queued);
+    if (chat.waiting && !chat.isStreaming) sentences.push(strings.queued);
     sentence.textContent = sentences.join(" ");
     notice.hidden = !sentences.length;
     notice.classList.toggle("warn", !!problem);
     notice.classList.toggle("quiet", !isOffline && !!pause);
-    retry.hidden = !!last?.isFinal || seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
+    const isBarred = seconds > 0 || !canRetry(code);
+    retry.hidden = !!last?.isFinal || isBarred || chat.isStreaming || state === "failed" || /done|streaming/.test(code);
+    // The message itself offers it.
+    list.classList.toggle("barred", isBarred);
     // Once for each reason, not at every second.
     const reason = `${code}${isOffline}${pause}`;
     if (reason !== told && element.offsetParent) say(sentence.textContent);
@@ -211,28 +223,19 @@ export function createLogView(
 
   return {
     element,
-    draw() {
-      const count = rows.size;
-      drawIntro();
-      for (const [message, row] of rows) {
-        if (chat.messages.includes(message)) continue;
-        row.element.remove();
-        rows.delete(message);
+    draw(message) {
+      if (message) rows.drawOne(message);
+      else {
+        drawIntro();
+        rows.draw(chat.messages);
+        previous.hidden = !chat.earlier.length;
       }
-      for (const [index, message] of chat.messages.entries()) {
-        const row = rows.get(message) ?? makeRow(message);
-        // Another tab's message can come before one of this.
-        if (list.children[index] !== row.element) list.insertBefore(row.element, list.children[index] ?? null);
-        rows.set(message, row);
-        row.draw();
-      }
-      previous.hidden = !chat.earlier.length;
       drawNotice();
-      // The end, which the style sheet makes the origin: it is kept in sight by itself, unless the visitor has left it.
-      if (rows.size > count) element.scrollTop = 0;
     },
     close() {
       clearTimeout(timer);
+      rows.close();
+      scroll.close();
     },
   };
 }

@@ -33,7 +33,7 @@ export function FirstRunCard({ onClose }: CardProps) {
       </div>
       <ol class="mt-4 flex flex-wrap gap-x-8 gap-y-3">
         {stepNames.map((name, at) => (
-          <li key={name} class={`flex items-center gap-3 ${done[name] ? "text-muted" : "font-medium"}`}>
+          <li key={name} class={`flex flex-1 basis-48 items-center gap-3 ${done[name] ? "text-muted" : "font-medium"}`}>
             <Tick isDone={done[name]} number={at + 1} />
             {stepTitles[name]}
           </li>

@@ -44,7 +44,7 @@ export function Step({ number, title, isDone, isOpen, onToggle, aside, children 
           <span class="ml-auto min-w-0 truncate text-13 text-muted">{aside}</span>
         </button>
       </h2>
-      <div id={id} hidden={!isOpen} class="px-4 pb-6 sm:pl-15">
+      <div id={id} hidden={!isOpen} class="px-4 pb-6 sm:px-6 sm:pl-15">
         {isOpen && children}
       </div>
     </li>

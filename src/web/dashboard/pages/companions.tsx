@@ -16,8 +16,8 @@ import { Badge, Empty, Notice } from "../ui/states.tsx";
 
 const FirstRunCard = lazy(async () => (await import("../first-run/card.tsx")).FirstRunCard);
 
-const newButton = (
-  <ButtonLink href="/app/companions/new" kind="primary">
+const newButton = (kind: "primary" | "secondary") => (
+  <ButtonLink href="/app/companions/new" kind={kind}>
     <Plus size={17} aria-hidden="true" />
     New companion
   </ButtonLink>
@@ -26,7 +26,6 @@ const newButton = (
 export default function CompanionsPage() {
   const { server, scopes } = useSession();
   const canWrite = scopes.includes("companions:write");
-  const actions = canWrite && newButton;
   const query = useSearch();
   const [text, setText] = useState(query.get("q") ?? "");
   const q = useSettled(text.trim());
@@ -44,6 +43,8 @@ export default function CompanionsPage() {
   const isFirst = !list.hasMore && list.items.length < 4 && list.items.every(({ seen_on }) => seen_on.length === 0);
   const isStarting = canWrite && !isFiltered && !list.isLoading && list.error === null && isFirst;
 
+  // The steps have the page's one button that calls.
+  const actions = canWrite && newButton(isStarting && isEmpty ? "secondary" : "primary");
   return (
     <>
       <PageHead title="Companions" actions={actions}>
