@@ -98,7 +98,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const widget = await bundle("widget.js", "widget/index.ts", {
     format: "iife",
     define: {
-      LAUNCHER_STYLE: minifyStyle(join(web, "tokens.css"), join(web, "widget", "launcher.css")).replace(":root,", ""),
+      LAUNCHER_STYLE: readWidgetTokens() + minifyStyle(join(web, "widget", "launcher.css")),
       PANEL_FILE: panelEntry?.fileName,
       PANEL_INTEGRITY: panelEntry && integrityOf(panelEntry.bytes),
       TEASER_FILE: teaserEntry?.fileName,
@@ -244,6 +244,14 @@ function minifyStyle(...paths: string[]): string {
     .replace(/ ([!/]) ?/g, "$1")
     .replace(/="(\w+)"/g, "=$1")
     .trim();
+}
+
+/** The tokens that the widget's styles name, on its root. */
+function readWidgetTokens(): string {
+  const sheets = [...new Bun.Glob("{reply.css,widget/*.css,voice/*.css}").scanSync(web)];
+  const styles = sheets.map((path) => readFileSync(join(web, path), "utf8")).join("\n");
+  const tokens = minifyStyle(join(web, "tokens.css")).replace(":root,", "");
+  return tokens.replace(/(--[\w-]+):[^;}]+;?/g, (token, name) => (styles.includes(`var(${name})`) ? token : ""));
 }
 
 function readPackageFile(path: string): string {
