@@ -25,6 +25,8 @@ export function expand(block: HTMLElement, closeButton: (close: () => void) => H
     closeButton(() => dialog.close()),
     body,
   );
+  // Escape closes this alone, and not the panel around it.
+  dialog.onkeydown = (event) => event.stopPropagation();
   dialog.onclose = () => dialog.remove();
   // On what is around it, too.
   dialog.onclick = ({ target }) => target === dialog && dialog.close();

@@ -117,11 +117,7 @@ export function renderInline<Element extends HTMLElement>(
   /** `[1]`, which stands for a source where the reply has any. */
   function readMarker(from: number): boolean {
     const [marker, n = ""] = /^\[(\d{1,3})\]/.exec(text.slice(at, from + 5)) ?? [];
-    return (
-      !!marker &&
-      !isWordCharacter(text.charAt(at - 1)) &&
-      add(h("span", { class: "mark", "data-n": n }, marker), marker.length)
-    );
+    return !!marker && add(h("span", { class: "mark", "data-n": n }, marker), marker.length);
   }
 
   /** `[label](target "title")`; `from` is at the bracket. */

@@ -53,7 +53,11 @@ export function createParagraph(element: HTMLElement): Paragraph {
   let barsAt = -1;
   const place = { at: 0, last: null };
   /** Up to where it is drawn while more may follow: neither marks of a table, nor the list of what is cited. */
-  const findHeld = () => (/^\[\d{1,3}\] ?(?!\()/.test(text.slice(0, 7)) ? 0 : barsAt < 0 ? text.length : barsAt);
+  const findHeld = () => {
+    const at = /^\[\d{1,3}\] ?(?!\()/.test(text.slice(0, 7)) ? 0 : barsAt;
+    // Longer than either ever is: to hold that, too, would leave all of it to the end.
+    return at < 0 || text.length - at > reach ? text.length : at;
+  };
   return {
     add(line, isNewLine) {
       lineAt = text.length;
