@@ -109,7 +109,7 @@ function Facts({ server }: { server: Server }) {
         <Fact title="Listens at">{server.listening.join(", ")}</Fact>
         <Fact title="Public URL">{server.public_url ?? "Not set"}</Fact>
         <Fact title="Storage">
-          {storage.engine === "embedded" ? "SQLite" : "PostgreSQL"}, {storage.database}
+          {storage.engine === "embedded" ? "Embedded" : "PostgreSQL"}, {storage.database}
         </Fact>
         {server.redis !== null && <Fact title="Redis">{server.redis}</Fact>}
         <Fact title="Language models">
