@@ -125,7 +125,7 @@ function Form({ companion, managed, edited, onChanged, onDraft, children }: Form
   return (
     <>
       <Editor
-        key={round}
+        round={round}
         id={companion.id}
         kept={kept}
         target={edited === null ? "live" : "draft"}
