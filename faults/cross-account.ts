@@ -162,8 +162,9 @@ async function useOwn(operations: Operation[], victim: Belongings, operator: Bel
       body: operation.bodyExample ?? undefined,
     });
     tally.did("calls of the owner");
-    // Texts are found, and not read again.
-    const isFound = status < 300 || (status === 400 && operation.described.operationId === "refreshSource");
+    // Texts are found, and not read again; and an image without one is asked for.
+    const refused = { refreshSource: 400, setAvatar: 415 }[operation.described.operationId];
+    const isFound = status < 300 || status === refused;
     if (!isFound) tally.fault(faults[1], `${operation.method} ${operation.path}: ${status} ${text}`);
   }
 }

@@ -25,6 +25,7 @@ import { metricsRoutes } from "../api/metrics/index.ts";
 import { openAiRoutes } from "../api/openai/index.ts";
 import { pageRoutes } from "../api/pages/index.ts";
 import { presenceRoutes } from "../api/presence/index.ts";
+import { serverRoutes } from "../api/server/index.ts";
 import { sessionRoutes } from "../api/session/index.ts";
 import { spendingStopRoutes } from "../api/spending-stops/index.ts";
 import { statusRoutes } from "../api/status/index.ts";
@@ -69,6 +70,7 @@ export const routes: readonly Route[] = [
   ...assetRoutes,
   ...healthRoutes,
   ...statusRoutes,
+  ...serverRoutes,
   ...metricsRoutes,
   ...dashboardRoutes,
   ...makeDocsRoutes(() => routes),

@@ -198,6 +198,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     heartbeats,
     measurements,
     selfChecks: [],
+    serverReports: { check: null },
     clock,
     ids,
     log,

@@ -182,6 +182,7 @@ async function openLocalDoor(asked: Omit<AskedServer, "startedMs">): Promise<Doo
   if (database !== null) await removeAbandoned(dataDir, startedMs);
   const id = database === null ? null : ids.uuid().slice(-8);
   const makeAnswers = async () => (await import("./control-socket/answers.ts")).createAnswers({ ...asked, startedMs });
+  asked.services.serverReports.check = async () => await (await makeAnswers()).check();
   return openDoor({ dataDir, id, log, makeAnswers });
 }
 

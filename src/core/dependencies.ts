@@ -10,6 +10,7 @@ import type { HoldingsByPlan, Plan } from "../domain/account.ts";
 import type { SelfCheck } from "../domain/finding.ts";
 import type { Prices } from "../domain/prices.ts";
 import type { TotpRequirement } from "../domain/second-factor.ts";
+import type { ServerReports } from "../domain/server-report.ts";
 import type { BodyBudget } from "../http/body-budget.ts";
 import type { HeartbeatTicker } from "../http/heartbeats.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -128,6 +129,7 @@ export interface Services {
   readonly measurements: Measurements;
   /** What parts of the server add to the report of `doctor`. */
   readonly selfChecks: SelfCheck[];
+  readonly serverReports: ServerReports;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;

@@ -14,6 +14,7 @@ import { unansweredQueries } from "../../src/engines/postgres/unanswered.ts";
 import { usageQueries } from "../../src/engines/postgres/usage.ts";
 import { labelQueries } from "../../src/engines/postgres/usage-label-index.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys.ts";
+import { faceQueries } from "../../src/engines/store-shared/scripts/companion-faces.ts";
 import { setQueries } from "../../src/engines/store-shared/scripts/companion-sets.ts";
 import { stateQueries } from "../../src/engines/store-shared/scripts/companion-states.ts";
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
@@ -109,6 +110,8 @@ const cases: [name: string, text: string, index: string][] = [
   ["the sources of a companion", sourceQueries.pages.desc, "knowledge_sources_companion"],
   ["the source whose turn it is", queueQueries.claim, "Index Scan using knowledge_sources_turns"],
   ["when a source is due", queueQueries.nextDue, "Index Scan using knowledge_sources_due"],
+  ["an avatar by its name", faceQueries.avatar, "companion_avatars_hash"],
+  ["where a companion was seen", faceQueries.seen, "companions_id_unique"],
   ["a piece of an upload", uploadQueries.piece, "knowledge_uploads_upload_id_piece_pk"],
   ["what answers", editionQueries.live, "knowledge_sources_companion"],
   ["the postings of words", editionQueries.postings, "knowledge_postings_edition_term_block_pk"],

@@ -16,6 +16,7 @@ import { usageQueries } from "../../src/engines/sqlite/usage.ts";
 import { labelQueries } from "../../src/engines/sqlite/usage-label-index.ts";
 import { visitorDayQueries } from "../../src/engines/sqlite/visitor-days.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/sqlite/visitor-keys.ts";
+import { faceQueries } from "../../src/engines/store-shared/scripts/companion-faces.ts";
 import { setQueries } from "../../src/engines/store-shared/scripts/companion-sets.ts";
 import { stateQueries } from "../../src/engines/store-shared/scripts/companion-states.ts";
 import { draftQueries } from "../../src/engines/store-shared/scripts/drafts.ts";
@@ -120,6 +121,12 @@ const plans: [name: string, sql: string, plan: string[]][] = [
       "SCAN held",
     ],
   ],
+  [
+    "an avatar by its name",
+    faceQueries.avatar,
+    ["SEARCH companion_avatars USING INDEX companion_avatars_hash (hash=?)"],
+  ],
+  ["where a companion was seen", faceQueries.seen, ["SEARCH c USING INDEX companions_id_unique (id=?)"]],
   [
     "the newest companions",
     companionListQueries.newest,

@@ -64,10 +64,21 @@ function readSheet(style: string): Pick<Sheet, "light" | "dark"> {
   return { light: inLight, dark: { ...inLight, ...readVariables(dark.slice(0, dark.indexOf("}"))) } };
 }
 
-function readDashboard(): Pick<Sheet, "light" | "dark"> {
-  const found = [...read("web/dashboard/style.css").matchAll(/--color-([\w-]+): light-dark\((#\w+), (#\w+)\)/g)];
+/** What both themes make of colours that are named together, as `--name: light-dark(#light, #dark)`. */
+function readThemes(style: string): Pick<Sheet, "light" | "dark"> {
+  const found = [...style.matchAll(/--([\w-]+): light-dark\((#\w+), (#\w+)\)/g)];
   const by = (at: number) => Object.fromEntries(found.map((match) => [match[1] ?? "", normalize(match[at] ?? "")]));
   return { light: by(2), dark: by(3) };
+}
+
+/** The framework's names: of tokens, or of colours of the dashboard's own. */
+function readDashboard(): Pick<Sheet, "light" | "dark"> {
+  const tokens = read("web/tokens.css");
+  const style = read("web/dashboard/style.css").replace(
+    /(--color-[\w-]+): var\(--([\w-]+)\)/g,
+    (whole, name, token) => `${name}: ${new RegExp(`--${token}: ([^;]+)`).exec(tokens)?.[1] ?? whole}`,
+  );
+  return readThemes(style.replaceAll("--color-", "--"));
 }
 
 function readWidget(): Pick<Sheet, "light" | "dark"> {
@@ -86,7 +97,8 @@ const sheets: Record<string, Sheet> = {
       ...pairsOf(["ink"], ["good-tint", "warn-tint", "bad-tint"]),
     ],
     signs: pairsOf(["edge"], ["ground", "card"]),
-    ornaments: ["line", "shade"],
+    // Around fields, which have an edge below.
+    ornaments: ["line", "strong", "shade"],
   },
   widget: {
     ...readWidget(),

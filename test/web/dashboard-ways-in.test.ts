@@ -35,10 +35,9 @@ test("the set-up link of a new server makes its operator, once", async () => {
   expect(await page.getByLabel("Password", { exact: true }).evaluate((input) => "validity" in input)).toBe(true);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Create the account" }).click();
-  await atPage(page, "Companions");
-  await page.getByText("No companions yet").waitFor();
+  await atPage(page, "Get started");
   await page.getByRole("link", { name: "Accounts", exact: true }).waitFor();
-  expect(page.url()).toBe(`${world.server.url}/app/companions`);
+  expect(page.url()).toBe(`${world.server.url}/app/start`);
 
   const second = await world.open();
   await second.page.goto(link);
@@ -96,7 +95,8 @@ test("goes to no other site after signing in, whatever the address says", async 
 
 test("a session that ends elsewhere asks for the password with the next call", async () => {
   const { page, api } = await world.openAs("owner", "/app/companions");
-  await atPage(page, "Companions");
+  // The last that the page itself asks for.
+  await page.getByText("No companions yet").waitFor();
   const sessions = (await api.call("GET", "/api/sessions")).json.data;
   for (const session of sessions.filter(({ is_current }) => is_current === false)) {
     await api.call("DELETE", `/api/sessions/${session.id}`);

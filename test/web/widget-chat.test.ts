@@ -1,5 +1,6 @@
 /** The widget on a website of another origin, from the script's tag to a conversation kept over pages. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Locator } from "playwright-core";
 import { keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
@@ -157,39 +158,54 @@ test("counts down near the limit, and does not send what is over it", async () =
   await widget.replied();
 });
 
-test("the end of the conversation stays in sight, unless the visitor has scrolled away from it", async () => {
+test("a question comes to the top and its answer grows below; readers are never moved, and a button leads to the end", async () => {
   const { page, widget } = await openChat();
-  const lines = Array.from({ length: 60 }, (_, index) => `Line ${index}\n\n`);
-  world.respondWith(lines, 5);
-  await widget.ask("A long one");
+  await widget.ask("A short one");
   await widget.replied();
-  const last = widget.replies.last().getByText("Line 59");
-  const isSeen = async () => {
-    const [line, log] = [await last.boundingBox(), await widget.log.boundingBox()];
-    return (line?.y ?? 0) > (log?.y ?? 0) && (line?.y ?? 0) + (line?.height ?? 0) < (log?.y ?? 0) + (log?.height ?? 0);
+  // In pixels, from the top of the log.
+  const topOf = async (row: Locator) => {
+    const [box, log] = [await row.boundingBox(), await widget.log.boundingBox()];
+    return { top: (box?.y ?? 0) - (log?.y ?? 0), fromEnd: (log?.height ?? 0) - ((box?.y ?? 0) - (log?.y ?? 0)) };
   };
-  expect(await isSeen()).toBe(true);
-  await widget.input.fill("a\nb\nc\nd\ne");
-  expect(await isSeen()).toBe(true);
-  await keepScreenshot(page, "scrolled-to-the-end");
-  await widget.input.fill("");
-
-  await widget.log.hover();
-  await page.mouse.wheel(0, -900);
-  await page.waitForFunction(
-    `document.querySelector("companion-chat").shadowRoot.querySelector(".log").scrollTop < -100`,
+  expect((await topOf(widget.questions.last())).top).toBeCloseTo(12, 0);
+  world.respondWith(
+    Array.from({ length: 60 }, (_, index) => `Line ${index}\n\n`),
+    5,
   );
-  const top = await widget.replies.last().boundingBox();
+  await widget.ask("A long one");
+  const down = widget.button("Go to the latest message");
+  await down.waitFor();
+  expect((await topOf(widget.questions.last())).top).toBeCloseTo(12, 0);
+  await widget.replied(2);
+  expect((await topOf(widget.questions.last())).top).toBeCloseTo(12, 0);
+  expect(await down.getAttribute("class")).toContain("new");
+  await keepScreenshot(page, "answer-below-its-question");
+  await widget.input.fill("a\nb\nc\nd\ne");
+  expect((await topOf(widget.questions.last())).top).toBeCloseTo(12, 0);
+
+  await down.click();
+  await down.waitFor({ state: "hidden" });
+  const last = widget.replies.last().getByText("Line 59");
+  expect((await topOf(last)).fromEnd).toBeGreaterThan(20);
+  await widget.input.fill("");
+  await widget.input.fill("a\nb\nc\nd\ne\nf");
+  expect((await topOf(last)).fromEnd).toBeGreaterThan(20);
+  await keepScreenshot(page, "scrolled-to-the-end");
+
+  await widget.input.fill("");
+  await widget.log.hover();
+  await page.mouse.wheel(0, -700);
+  await down.waitFor();
+  const before = await topOf(last);
+  // It has seen all that came.
+  expect(await down.getAttribute("class")).not.toContain("new");
   await page.evaluate(`document.querySelector("companion-chat").shadowRoot.querySelector(".log").focus()`);
-  expect(await widget.replies.last().boundingBox()).toEqual(top);
+  expect(await topOf(last)).toEqual(before);
   // What the visitor sends is seen in any case.
   world.respondWith(null);
   await widget.ask("Back to the end");
-  await widget.replied(2);
-  expect(await widget.questions.last().isVisible()).toBe(true);
-  const box = await widget.questions.last().boundingBox();
-  expect(box?.y).toBeLessThan(820);
-  expect(box?.y).toBeGreaterThan(50);
+  await widget.replied(3);
+  expect((await topOf(widget.questions.last())).top).toBeCloseTo(12, 0);
 });
 
 test("the page can drive it: open, send, on, close", async () => {

@@ -67,6 +67,47 @@ test("keeps its looks where the page's style sheet attacks everything", async ()
   expect(boxes[0]).toEqual(boxes[1]);
 });
 
+test("stays at the window's corner where the page's body moves and clips what is fixed, unless it is boxed", async () => {
+  const head = `<style>body { transform: translateX(40px); filter: grayscale(0); contain: paint; margin: 0; height: 3000px }</style>`;
+  const { page } = await world.open({ reducedMotion: "reduce" });
+  await page.goto(world.host(tag(world.server, token), { head }));
+  const widget = widgetOn(page);
+  await widget.open();
+  await widget.element.locator(".starter").waitFor();
+  await page.mouse.move(5, 5);
+  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 };
+  expect(await widget.launcher.boundingBox()).toEqual({ x: width - 76, y: height - 76, width: 56, height: 56 });
+  expect(await widget.panel.boundingBox()).toMatchObject({ x: width - 440, width: 420 });
+
+  // As the dashboard shows it: within its box, with a configuration and answers of its own.
+  const { page: shown, complaints } = await world.open({ reducedMotion: "reduce" });
+  const asked: string[] = [];
+  shown.on("request", (request) => asked.push(request.url()));
+  await shown.goto(world.host(`<script src="${world.server.url}/widget.js"></script>`));
+  await shown.evaluate(`(() => {
+    const box = document.body.appendChild(document.createElement("div"));
+    box.style.cssText = "transform:translate(0);width:500px;height:600px";
+    const chat = document.createElement("companion-chat");
+    chat.setAttribute("token", "preview");
+    chat.setAttribute("boxed", "");
+    chat.config = { name: "Eve", avatar_url: "", greeting: "Hello", theme_color: "#123456", has_text_agent: true };
+    chat.fetch = async (url) => new Response('data: {"text":"Given"}\\n\\ndata: [DONE]\\n\\n', { headers: { "content-type": "text/event-stream" } });
+    box.append(chat);
+    chat.send("Hi");
+  })()`);
+  const preview = widgetOn(shown);
+  await preview.replied();
+  expect(await preview.replies.last().innerText()).toBe("Given");
+  const box = await shown.locator("body > div").boundingBox();
+  expect(await preview.launcher.boundingBox()).toMatchObject({ x: (box?.x ?? 0) + 424, y: (box?.y ?? 0) + 524 });
+  await shown.evaluate(
+    `{ const chat = document.querySelector("companion-chat"); chat.config = { ...chat.config, name: "Mia" } }`,
+  );
+  expect(await preview.panel.getAttribute("aria-label")).toBe("Mia");
+  expect(asked.filter((url) => url.includes("/api/"))).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
 test("works in a sandboxed frame, without storage and with an opaque origin", async () => {
   const inner = `<!doctype html><title>Framed</title><body>${tag(world.server, token)}`;
   const { page, complaints } = await world.open();

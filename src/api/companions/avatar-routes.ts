@@ -7,6 +7,7 @@ import type { JsonBody } from "../../http/json-body.ts";
 import { mediaTypeOf } from "../../http/json-body.ts";
 import { readCheck, respondVersioned } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
+import { later } from "../../lib/later.ts";
 import { SemaphoreFull } from "../../lib/semaphore.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { type ImageFault, makeSmallImage } from "../../lib/small-image.ts";
@@ -16,7 +17,7 @@ import { getCompanion } from "./service.ts";
 const maxBytes = 2 * 1024 * 1024;
 const side = 512;
 const types = ["image/png", "image/jpeg", "image/webp"];
-const schema = t.Unsafe<Uint8Array>({ type: "string", format: "binary" });
+const binary = later(() => t.Unsafe<Uint8Array>({ type: "string", format: "binary" }));
 
 const faults: Readonly<Record<ImageFault, () => AppError>> = {
   "another format": () => new AppError("unsupported_media_type", `Send an image: ${types.join(", ")}.`),
@@ -27,8 +28,14 @@ const tooLarge = () => new AppError("payload_too_large", "The image is larger th
 
 /** The image's own bytes. */
 const avatarBody: JsonBody<Uint8Array> = {
-  checker: { schema },
-  forms: Object.fromEntries(types.map((type) => [type, { schema }])),
+  checker: {
+    get schema() {
+      return binary;
+    },
+  },
+  get forms() {
+    return Object.fromEntries(types.map((type) => [type, { schema: binary }]));
+  },
   limitBytes: maxBytes,
   isOptional: false,
   check: (sent) => sent as Uint8Array,

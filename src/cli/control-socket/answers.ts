@@ -4,6 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { listRefusedConfigs } from "../../core/metrics/refused-configs.ts";
 import type { Finding } from "../../domain/finding.ts";
 import { plainProviderName } from "../../domain/model-routes.ts";
+import type { ServerFacts, ServerReport } from "../../domain/server-report.ts";
 import { buildInfo } from "../../lib/build-info.ts";
 import { redact } from "../../lib/log.ts";
 import { findUserName } from "../../lib/user-name.ts";
@@ -14,7 +15,6 @@ import { judgeCertificate } from "../doctor/certificates.ts";
 import { ok, warn } from "../doctor/finding.ts";
 import { examineDefaultModel } from "../doctor/models.ts";
 import { listLooks, runLooks } from "../doctor/small-checks.ts";
-import type { Answers } from "./control-socket.ts";
 import { protocol } from "./protocol.ts";
 
 export interface AskedServer {
@@ -24,10 +24,10 @@ export interface AskedServer {
   startedMs: number;
 }
 
-export function createAnswers({ config, services, server, startedMs }: AskedServer): Answers {
+export function createAnswers({ config, services, server, startedMs }: AskedServer) {
   const { clock, lifecycle, openTurns, measurements, selfChecks, certificates } = services;
 
-  function describe(): object {
+  function describe(): ServerFacts {
     const { lastSuccessAtMs, ...counts } = measurements.backups;
     const { cron, dir, keep } = config.backup;
     return {
@@ -90,8 +90,8 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
 
   return {
     describe,
-    async check() {
-      services.log.info("checking what the server runs with, as doctor asked");
+    async check(): Promise<ServerReport> {
+      services.log.info("checking what the server runs with");
       // The port that it has, not the 0 that may have been asked for.
       const actual = { ...config, server: { ...config.server, port: server.port } };
       const looks = listLooks(actual, clock.nowMs(), server.certificateExpiryMs);
@@ -101,7 +101,7 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
   };
 }
 
-function describeModels({ llm }: Config): object {
+function describeModels({ llm }: Config): ServerFacts["language_model"] {
   const plain = { name: plainProviderName, base_url: withoutSecrets(llm.baseUrl), has_key: llm.apiKey !== null };
   const isDemo = llm.apiKey === null && llm.baseUrl === null && llm.providers.length === 0;
   const hasPlain = llm.apiKey !== null || llm.baseUrl !== null;

@@ -6,6 +6,7 @@ import {
   type Params,
   secondFactorPath,
   signInPath,
+  startPath,
   visitorKeysPath,
 } from "./lib/router.ts";
 
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/setup", load: () => import("./pages/set-up.tsx"), access: "public" },
   { pattern: "/app/reset", load: () => import("./pages/reset.tsx"), access: "public" },
   { pattern: "/app/invitation", load: () => import("./pages/reset.tsx"), access: "public" },
+  { pattern: startPath, load: () => import("./pages/start.tsx") },
   { pattern: inboxPath, load: () => import("./pages/inbox.tsx") },
   { pattern: "/app/members", load: () => import("./pages/members.tsx") },
   { pattern: "/app/companions", load: () => import("./pages/companions.tsx") },

@@ -59,7 +59,7 @@ export function createClient(host: PanelHost) {
     });
     const { createCompanion } = await loading;
     const companion = createCompanion({
-      ...{ baseUrl, token, storage },
+      ...{ baseUrl, token, storage, fetch: host.fetch },
       async solveChallenge(...task) {
         type Solver = { solveChallenge: ChallengeSolver };
         return (await host.load<Solver>(CHALLENGE_FILE, CHALLENGE_INTEGRITY, "challenge.js")).solveChallenge(...task);

@@ -88,6 +88,13 @@ export class ConfigSource {
     this.#listener.changed();
   }
 
+  /** What is shown from now on, whatever the server says. */
+  give(config: CompanionConfig): void {
+    this.#isAnswered = true;
+    this.#show(config);
+    this.#listener.changed();
+  }
+
   /** The server has refused the companion meanwhile: the next page is not to show it. */
   forget(): void {
     this.#kept.keep(null);

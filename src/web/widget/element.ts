@@ -1,5 +1,6 @@
 /** `<companion-chat>`: the custom element, its attributes, its methods and its events. */
-import { createConnection } from "../sdk/connection.ts";
+import type { Fetch } from "../../reply-stream/request.ts";
+import { type CompanionConfig, createConnection } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { forgetCompanion } from "../sdk/storage.ts";
 import { ConfigSource } from "./config-source.ts";
@@ -43,6 +44,9 @@ export class CompanionChat extends HTMLElement {
   #ready: Promise<void> = Promise.resolve();
   #run = 0;
   #visitor: TokenSource = null;
+  #given: CompanionConfig | null = null;
+  /** Of the dashboard, set before the element is on the page: answers all requests in the server's place. */
+  fetch: Fetch | undefined;
   readonly #shadow = this.attachShadow({ mode: "open" });
 
   constructor() {
@@ -52,6 +56,16 @@ export class CompanionChat extends HTMLElement {
 
   get isOpen(): boolean {
     return this.#frame?.isOpen ?? false;
+  }
+
+  get config(): CompanionConfig | null {
+    return this.#source?.config ?? this.#given;
+  }
+
+  /** Of the dashboard: a configuration that is requested nowhere and kept nowhere. Another one is drawn immediately. */
+  set config(config: CompanionConfig | null) {
+    this.#given = config;
+    if (config) this.#source?.give(config);
   }
 
   /** Shows the panel and moves the focus into it. */
@@ -129,9 +143,10 @@ export class CompanionChat extends HTMLElement {
     const mode = (/^(inline|page)$/.exec(get("mode") ?? "")?.[0] ?? "launcher") as Mode;
     const emit = (name: string, detail: unknown) => this.#emit(name, detail);
 
-    const connection = createConnection({ baseUrl, token });
+    const connection = createConnection({ baseUrl, token, fetch: this.fetch });
     const source = new ConfigSource(connection, baseUrl, token, { changed: () => this.#draw(), emit });
     this.#source = source;
+    if (this.#given) source.give(this.#given);
     this.#shadow.adoptedStyleSheets = sheets ? [sheets.shown] : [];
     document.addEventListener("companion:open", this.#makeRoom);
     // A panel that is open from the start is needed at once.
@@ -145,6 +160,7 @@ export class CompanionChat extends HTMLElement {
       if (source.isRefused && mode !== "page") return this.#vanish();
       this.#frame = createFrame(this.#shadow, connection, source, locale, {
         mode,
+        fetch: this.fetch,
         token,
         baseUrl,
         assetsUrl,

@@ -1,4 +1,5 @@
 /** The widget's frame: launcher, theme, and the panel's box, whose content comes in a second file. */
+import type { Fetch } from "../../reply-stream/request.ts";
 import type { Connection } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
@@ -17,6 +18,7 @@ export type Mode = "launcher" | "inline" | "page";
 
 export interface FrameOptions {
   mode: Mode;
+  fetch: Fetch | undefined;
   token: string;
   baseUrl: string;
   /** Who the page says the visitor is; null where it does not. */
@@ -111,6 +113,7 @@ export function createFrame(
           emit,
         },
         visitor: options.visitor,
+        fetch: options.fetch,
         load: (...file) => loadFile(assetsUrl, ...file),
         isOpen: () => isOpen,
         mark(count, sentence) {
@@ -165,6 +168,21 @@ export function createFrame(
     else box.focus();
   }
 
+  /**
+   * Into the top layer, which no `transform`, `filter` or `contain` of the page moves or clips, unless the page gives a
+   * level of its own, or a box. Where that fails the style sheet draws the same in the page.
+   */
+  function lift(): void {
+    const isLevelled = getComputedStyle(shadow.host).getPropertyValue("--companion-z-index");
+    if (isLevelled || shadow.host.hasAttribute("boxed")) return;
+    root.popover = "manual";
+    try {
+      root.showPopover();
+    } catch {
+      root.removeAttribute("popover");
+    }
+  }
+
   function setOpen(next: boolean, hasFocus: boolean): void {
     if (!isLauncher || next === isOpen) return;
     isOpen = next;
@@ -199,6 +217,7 @@ export function createFrame(
   if (!Object(navigator).connection?.saveData) whenIdle(prefetch);
 
   shadow.replaceChildren(root);
+  if (isLauncher) lift();
   if (isOpen) void fillBox();
   draw();
   if (tab.getItem(openKey)) setOpen(true, false);

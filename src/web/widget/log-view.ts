@@ -3,6 +3,8 @@ import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
+import { createRows, type Row } from "./log-rows.ts";
+import { createLogScroll } from "./log-scroll.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
 import type { PanelHost } from "./panel-host.ts";
@@ -12,15 +14,10 @@ import { english, fill, type Strings } from "./strings.ts";
 
 export interface LogView {
   element: HTMLElement;
-  /** Draws what has changed. */
-  draw(): void;
+  /** Draws what has changed: of this message alone, where one is given. */
+  draw(message?: Message): void;
   /** Stops its timers. */
   close(): void;
-}
-
-interface Row {
-  element: HTMLElement;
-  draw(): void;
 }
 
 export function createLogView(
@@ -30,7 +27,6 @@ export function createLogView(
   { lang, privacyUrl, load }: PanelHost,
 ): LogView {
   const { say } = announcer;
-  const rows = new Map<Message, Row>();
   const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
   // Present before the configuration is known: a message can already be written.
   const disclosure = h("p", { class: "disclosure" }, `${strings.disclosure} `, link);
@@ -43,12 +39,16 @@ export function createLogView(
     chat.goBack();
     say(strings.conversation);
   });
-  const element = h(
-    "div",
+  const element = h("div", {
+    class: "log",
+    role: "log",
     // Not live by itself: the announcer speaks by the sentence.
-    { class: "log", role: "log", "aria-live": "off", tabindex: 0, "aria-label": strings.conversation },
-    h("div", {}, previous, intro, list, notice),
-  );
+    "aria-live": "off",
+    tabindex: 0,
+    "aria-label": strings.conversation,
+  });
+  const scroll = createLogScroll(element, h("div", { class: "lines" }, previous, intro, list, notice), strings.latest);
+  const rows = createRows(list, scroll, makeRow);
   let greeted: unknown;
   let starters: HTMLElement;
   let told = "";
@@ -130,6 +130,7 @@ export function createLogView(
         if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) begin();
         const now = { text, state, work };
         drawn = now;
+        if (isStreaming) scroll.grow();
         dots.remove();
         markdown.update(isPerson ? toMarkdown(text) : text, isStreaming);
         dots.textContent = work ? strings[work] : "• • •";
@@ -204,28 +205,19 @@ export function createLogView(
 
   return {
     element,
-    draw() {
-      const count = rows.size;
-      drawIntro();
-      for (const [message, row] of rows) {
-        if (chat.messages.includes(message)) continue;
-        row.element.remove();
-        rows.delete(message);
+    draw(message) {
+      if (message) rows.drawOne(message);
+      else {
+        drawIntro();
+        rows.draw(chat.messages);
+        previous.hidden = !chat.previous;
       }
-      for (const [index, message] of chat.messages.entries()) {
-        const row = rows.get(message) ?? makeRow(message);
-        // Another tab's message can come before one of this.
-        if (list.children[index] !== row.element) list.insertBefore(row.element, list.children[index] ?? null);
-        rows.set(message, row);
-        row.draw();
-      }
-      previous.hidden = !chat.previous;
       drawNotice();
-      // The end, which the style sheet makes the origin: it is kept in sight by itself, unless the visitor has left it.
-      if (rows.size > count) element.scrollTop = 0;
     },
     close() {
       clearTimeout(timer);
+      rows.close();
+      scroll.close();
     },
   };
 }

@@ -1,4 +1,5 @@
 /** The interface between the widget's two files: what the first one passes to the panel, and what it gets back. */
+import type { Fetch } from "../../reply-stream/request.ts";
 import type { Connection } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import type { ConfigSource } from "./config-source.ts";
@@ -6,7 +7,7 @@ import type { launcherEnglish } from "./launcher-strings.ts";
 import type { Strings } from "./strings.ts";
 
 /** Incremented with every change here: the panel's file may be of another version than the page's script. */
-export const panelVersion = 4;
+export const panelVersion = 5;
 
 export interface PanelHost {
   shadow: ShadowRoot;
@@ -16,6 +17,8 @@ export interface PanelHost {
   token: string;
   baseUrl: string;
   connection: Connection;
+  /** Of the dashboard: in place of the browser's. */
+  fetch: Fetch | undefined;
   /** Who the page says the visitor is; null where it does not. */
   visitor: TokenSource;
   source: ConfigSource;

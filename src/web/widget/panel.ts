@@ -32,7 +32,7 @@ export function createPanel(host: PanelHost): Panel {
       // Many fragments can come between two frames.
       frame ||= requestAnimationFrame(() => {
         frame = 0;
-        log.draw();
+        log.draw(message);
       });
     },
     answers: (state) => people.answers(state),

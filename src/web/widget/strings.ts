@@ -12,6 +12,7 @@ export const english = {
   greeting: "Hi, I'm {name}. How can I help you?",
   disclosure: "You are chatting with an AI assistant. It can make mistakes.",
   privacy: "Privacy",
+  latest: "Go to the latest message",
   suggestions: "Suggested questions",
   you: "You",
   typing: "{name} is typing",

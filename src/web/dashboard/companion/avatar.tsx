@@ -7,7 +7,8 @@ import type { Companion } from "../lib/types.ts";
 export function Avatar({ companion, size = 36 }: { companion: Companion; size?: 36 | 48 }) {
   const [broken, setBroken] = useState<string | null>(null);
   const made = avatarImage(companion.name, companion.theme_color ?? defaultThemeColor);
-  const own = companion.avatar_url === broken ? null : companion.avatar_url;
+  const given = companion.avatar_url ?? companion.avatar?.url ?? null;
+  const own = given === broken ? null : given;
   return (
     <img
       src={own ?? made}

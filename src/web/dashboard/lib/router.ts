@@ -10,6 +10,7 @@ export type PageComponent = ComponentType<{ params: Params }>;
 
 /** Addresses that other files lead to. */
 export const homePath = "/app/companions";
+export const startPath = "/app/start";
 export const signInPath = "/app/sign-in";
 export const secondFactorPath = "/app/account/second-factor";
 export const budgetsPath = "/app/budgets";

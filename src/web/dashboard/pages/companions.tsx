@@ -1,19 +1,23 @@
 /** `/app/companions`: the account's companions, found by name, ID or metadata. */
 import { Plus, Search, X } from "lucide-preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { Avatar } from "../companion/avatar.tsx";
 import type { Query } from "../lib/api.ts";
 import { useList, useSettled } from "../lib/load.ts";
+import { useRemembered } from "../lib/remembered.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, Json } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty, Notice } from "../ui/states.tsx";
 
-const newButton = (
-  <ButtonLink href="/app/companions/new" kind="primary">
+const FirstRunCard = lazy(async () => (await import("../first-run/card.tsx")).FirstRunCard);
+
+const newButton = (kind: "primary" | "secondary") => (
+  <ButtonLink href="/app/companions/new" kind={kind}>
     <Plus size={17} aria-hidden="true" />
     New companion
   </ButtonLink>
@@ -21,7 +25,7 @@ const newButton = (
 
 export default function CompanionsPage() {
   const { server, scopes } = useSession();
-  const actions = scopes.includes("companions:write") && newButton;
+  const canWrite = scopes.includes("companions:write");
   const query = useSearch();
   const [text, setText] = useState(query.get("q") ?? "");
   const q = useSettled(text.trim());
@@ -30,13 +34,24 @@ export default function CompanionsPage() {
   const asked = useMemo<Query>(() => ({ q, ...Object.fromEntries(JSON.parse(filterKey)) }), [q, filterKey]);
   const list = useList<Companion>("/api/companions", asked);
   const isFiltered = q !== "" || filters.length > 0;
+  // Once there is something to search, the field stays: it may have the focus.
+  const wasFull = useRef(false);
+  if (isFiltered || text !== "" || list.items.length > 0) wasFull.current = true;
+  const [isClosed, close] = useRemembered("start-closed");
+  const isEmpty = !isFiltered && !list.isLoading && list.error === null && list.items.length === 0;
+  // More, or any that was seen, are no first ones.
+  const isFirst = !list.hasMore && list.items.length < 4 && list.items.every(({ seen_on }) => seen_on.length === 0);
+  const isStarting = canWrite && !isFiltered && !list.isLoading && list.error === null && isFirst;
 
+  // The steps have the page's one button that calls.
+  const actions = canWrite && newButton(isStarting && isEmpty ? "secondary" : "primary");
   return (
     <>
       <PageHead title="Companions" actions={actions}>
         The assistants on your websites.
       </PageHead>
-      <div class="mb-4 flex flex-wrap gap-2">
+      {isStarting && (isEmpty || !isClosed) && <FirstRunCard onClose={isEmpty ? undefined : close} />}
+      <div class="mb-4 flex flex-wrap gap-2" hidden={!wasFull.current}>
         <div class="relative min-w-0 flex-1 basis-60">
           <Search size={17} aria-hidden="true" class="absolute top-3 left-3 text-muted" />
           <input
@@ -78,20 +93,22 @@ export default function CompanionsPage() {
           </a>
         </Notice>
       )}
-      <List
-        label="Companions"
-        columns={columns}
-        list={list}
-        empty={
-          isFiltered ? (
-            <Empty title="No companion matches">Try another part of the name, or remove a filter.</Empty>
-          ) : (
-            <Empty title="No companions yet" action={actions}>
-              All you need is a name. You can fill in the rest later.
-            </Empty>
-          )
-        }
-      />
+      {!(isStarting && isEmpty) && (
+        <List
+          label="Companions"
+          columns={columns}
+          list={list}
+          empty={
+            isFiltered ? (
+              <Empty title="No companion matches">Try another part of the name, or remove a filter.</Empty>
+            ) : (
+              <Empty title="No companions yet" action={actions}>
+                All you need is a name. You can fill in the rest later.
+              </Empty>
+            )
+          }
+        />
+      )}
     </>
   );
 }

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { homePath, navigate } from "../lib/router.ts";
+import { navigate, startPath } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
 import { PasswordField, TextField } from "../ui/field.tsx";
@@ -14,7 +14,7 @@ export default function SetUpPage() {
   const [password, setPassword] = useState("");
   const { run, isBusy, error } = useAction(async () => {
     const made = await call<SignedIn>("POST", "/api/session/set-up", { body: { secret, email, password } });
-    navigate(homePath, { replace: true });
+    navigate(startPath, { replace: true });
     enter(made);
   });
   if (secret === "") return <LinkIncomplete />;

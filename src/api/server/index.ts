@@ -1,0 +1,98 @@
+/** `/api/server`: how the running server is, and whether a model answers. For operators. */
+import type { Services } from "../../core/dependencies.ts";
+import { AppError, invalidFields } from "../../domain/errors.ts";
+import type { ServerReport } from "../../domain/server-report.ts";
+import { jsonResponse } from "../../http/api-description.ts";
+import { jsonBody } from "../../http/json-body.ts";
+import { contextOf } from "../../http/request-context.ts";
+import { type Route, route } from "../../http/route.ts";
+import { whileSilent } from "../../http/stream-response.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+import { testModelBody } from "./model.ts";
+import { type Server, ServerObject, TestedModelObject } from "./responses.ts";
+import { testModel } from "./test-model.ts";
+
+/** The checks ask providers, and one of them is paid for a word. */
+const keptMs = 60_000;
+const gravest = ["fail", "warn", "ok"];
+
+interface Checked {
+  readonly report: ServerReport;
+  readonly atMs: number;
+}
+
+/** By the reports of the server, of which tests have several in a process. */
+const lastChecks = new WeakMap<Services["serverReports"], Promise<Checked>>();
+
+/** Of the last minute, or under way, or made now. */
+async function readReport({ serverReports, clock }: Services): Promise<Checked> {
+  const { check } = serverReports;
+  if (check === null) throw new AppError("unavailable", "This server can't examine itself.");
+  const last = await lastChecks.get(serverReports);
+  if (last !== undefined && clock.nowMs() - last.atMs < keptMs) return last;
+  const checking = check().then((report) => ({ report, atMs: clock.nowMs() }));
+  lastChecks.set(serverReports, checking);
+  checking.catch(() => lastChecks.delete(serverReports));
+  return await checking;
+}
+
+export const serverRoutes: readonly Route[] = [
+  route({
+    id: "getServer",
+    method: "GET",
+    path: "/api/server",
+    tag: "Service",
+    summary: "Check what the running server runs with",
+    access: "operator",
+    document: () => ({
+      description:
+        "What `companiond doctor` reports of it, without secrets. The checks ask each provider, the language models for one " +
+        "word, and take seconds; their findings are kept for a minute.",
+      responses: { 200: jsonResponse("What it runs with, and what is wrong.", ServerObject) },
+      errors: ["unavailable"],
+    }),
+    async handle({ services, request }): Promise<Server> {
+      const { report, atMs } = await whileSilent(contextOf(request, services.ids), readReport(services));
+      const { protocol: _, pid: __, user: ___, findings, ...facts } = report;
+      return {
+        checked_at: toRfc3339(atMs),
+        findings: findings.toSorted((a, b) => gravest.indexOf(a.status) - gravest.indexOf(b.status)),
+        recent_failures: services.providerHealth
+          .listSilent()
+          .map(({ sinceMs: _, lastMs, ...failure }) => ({ ...failure, last_at: toRfc3339(lastMs) })),
+        defects: services.measurements.defects,
+        ...facts,
+        language_model: { ...facts.language_model, models: [...facts.language_model.models] },
+        settings: facts.settings.map(({ name, source }) => ({ name, source })),
+      };
+    },
+  }),
+  route({
+    id: "testModel",
+    method: "POST",
+    path: "/api/server/test-model",
+    tag: "Service",
+    summary: "Ask a model for one word",
+    access: "operator",
+    body: jsonBody(testModelBody),
+    document: () => ({
+      description:
+        "Whether it answers, how fast, and at what cost; at most 60 s, and one at a time. A provider's failure is in the " +
+        "response. It counts in usage and budgets, under the account's id instead of a companion's.",
+      bodyExample: { model: "gpt-6-luna" },
+      responses: { 200: jsonResponse("What it answered.", TestedModelObject) },
+      errors: ["conflict", "budget_exceeded", "unavailable"],
+    }),
+    async handle({ services, request, principal, readBody }) {
+      const { model } = await readBody();
+      const { models } = services.settings.llm;
+      if (!models.includes(model)) {
+        throw invalidFields([{ param: "model", detail: `Must be one of: ${models.join(", ")}.` }]);
+      }
+      const context = contextOf(request, services.ids);
+      const { requestId } = context;
+      const asked = testModel(services, principal.account, model, { signal: request.signal, requestId });
+      return await whileSilent(context, asked);
+    },
+  }),
+];
