@@ -1,4 +1,5 @@
 /** The parts of a companion's form that say how it uses what it has read, and how much it answers. */
+import { useEffect } from "preact/hooks";
 import { formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
@@ -68,9 +69,13 @@ export function KnowledgeSection({ id, ...props }: SectionProps & { id: string |
  * The part of a companion's form that bounds what it answers, beside what it has used of that. `id`: of a companion
  * that exists, and may have used something.
  */
-export function LimitsSection({ id, ...props }: SectionProps & { id: string | undefined }) {
+export function LimitsSection({ id, round, ...props }: SectionProps & { id: string | undefined; round: number }) {
   const { server } = useSession();
-  const quota = useLoad<Quota>(id === undefined ? null : `/api/companions/${id}/quota`).data;
+  const { data: quota, reload } = useLoad<Quota>(id === undefined ? null : `/api/companions/${id}/quota`);
+  // A limit that was just saved has its own count.
+  useEffect(() => {
+    if (round > 0) void reload();
+  }, [round]);
   return (
     <Fold
       id="limits"

@@ -94,14 +94,16 @@ export function Editor({ id, kept, round = 0, target, managed, onSave, children 
           <IdentitySection {...section} />
           <BehaviourSection {...section} />
           <h2 class="pt-4 text-13 font-medium text-muted">Advanced</h2>
-          <KnowledgeSection {...section} id={id} />
-          <VoiceSection {...section} />
-          <AccessSection {...section} />
-          <VisitorsSection {...section} />
-          <PeopleSection {...section} />
-          <LimitsSection {...section} id={id} />
-          <ChallengeSection {...section} />
-          <MetadataSection {...section} />
+          <div class="card">
+            <KnowledgeSection {...section} id={id} />
+            <VoiceSection {...section} />
+            <AccessSection {...section} />
+            <VisitorsSection {...section} />
+            <PeopleSection {...section} />
+            <LimitsSection {...section} id={id} round={round} />
+            <ChallengeSection {...section} />
+            <MetadataSection {...section} />
+          </div>
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
           {(target === "new" || changes > 0 || discarded !== null) && (
             <SaveBar

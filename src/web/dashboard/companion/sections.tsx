@@ -81,8 +81,8 @@ export function BehaviourSection(props: SectionProps) {
             ...server.models.map((model) => ({ value: model, label: model })),
           ]}
         />
-        <details class="group">
-          <summary class="font-medium">Advanced</summary>
+        <details>
+          <summary class="font-medium">Model settings</summary>
           <div class="mt-4 grid gap-5 sm:grid-cols-2">
             <TextField
               label="Temperature"

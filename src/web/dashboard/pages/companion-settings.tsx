@@ -86,9 +86,7 @@ function Fate({ companion }: { companion: Companion }) {
             Delete…
           </Button>
         }
-      >
-        {null}
-      </Section>
+      />
       {asked === "duplicate" && (
         <Confirm
           title="Duplicate what is saved?"

@@ -56,7 +56,7 @@ interface SectionProps {
   title: string;
   /** What it does cannot be taken back. */
   isRisky?: boolean;
-  children: ComponentChildren;
+  children?: ComponentChildren;
   hint?: ComponentChildren;
   actions?: ComponentChildren;
 }
@@ -64,7 +64,7 @@ interface SectionProps {
 export function Section({ id, title, hint, actions, isRisky = false, children }: SectionProps) {
   return (
     <section id={id} class={`card scroll-mt-6 p-4 sm:p-6 ${isRisky ? "border-bad" : ""}`}>
-      <div class="mb-4 flex flex-wrap items-start justify-between gap-3">
+      <div class="flex flex-wrap items-start justify-between gap-3 not-last:mb-4">
         <div class="min-w-0 flex-1 basis-56">
           <h2 class="text-16 font-semibold">{title}</h2>
           {hint && <p class="mt-0.5 text-14 text-pretty text-muted">{hint}</p>}
