@@ -165,6 +165,12 @@ export async function atPage(page: Page, title: string): Promise<void> {
   await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
 }
 
+/** Chooses from the menu of the account, in the sidebar. */
+export async function chooseFromAccountMenu(page: Page, name: string): Promise<void> {
+  await page.getByRole("button", { name: /^Account: / }).click();
+  await page.getByRole("menu").getByText(name, { exact: true }).click();
+}
+
 /** To a page of the dashboard as a link leads there: without loading the dashboard again, which takes three times as long. */
 export function follow(page: Page, path: string): Promise<void> {
   return page.evaluate((href) => {

@@ -5,6 +5,7 @@ import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import {
   atPage,
+  chooseFromAccountMenu,
   type DashboardWorld,
   openDashboardWorld,
   password,
@@ -134,7 +135,7 @@ test("tabs know of each other: one that is signed out elsewhere keeps a draft, a
   const second = await page.context().newPage();
   await second.goto(`${world.server.url}/app/companions`);
   await page.getByLabel("Name", { exact: true }).fill("Grace");
-  await second.getByRole("button", { name: "Sign out" }).click();
+  await chooseFromAccountMenu(second, "Sign out");
   const ended = page.getByRole("dialog", { name: "Sign in to continue" });
   await ended.waitFor();
   await atPage(second, "Sign in");

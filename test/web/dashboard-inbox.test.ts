@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type ApiClient, apiClient } from "../support/api-client.ts";
 import { examine, hasCount } from "../support/browser.ts";
-import { type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+import { chooseFromAccountMenu, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 
 let world: DashboardWorld;
@@ -188,7 +188,7 @@ test("a draft outlives reloading, signing out and a lost connection, and is sent
   await page.getByRole("alert").getByText("this is 1 too long").waitFor();
   expect(await composer(page).inputValue()).toHaveLength(4001);
   await composer(page).fill("And one more");
-  await press(page, "Sign out");
+  await chooseFromAccountMenu(page, "Sign out");
   await page.getByRole("button", { name: "Sign in" }).waitFor();
   expect(await page.evaluate("JSON.stringify(localStorage)")).toContain("And one more");
 });

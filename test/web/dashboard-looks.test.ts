@@ -25,7 +25,9 @@ afterAll(() => world[Symbol.asyncDispose]());
 const desk = { width: 1280, height: 860 };
 const phone = { width: 360, height: 740 };
 
-const maxFirstLoadBytes = 31_700;
+const maxSignInBytes = 30_500;
+/** With the frame and what the page itself consists of. */
+const maxPageBytes = 40_000;
 
 /** Bytes of all that the act loads from the server, as they are with gzip; the API's answers apart. */
 async function measureLoad(page: Page, act: () => Promise<void>): Promise<{ bytes: number; files: string[] }> {
@@ -51,14 +53,14 @@ test("the first load is small: signed in, signed out, and on the keys page", asy
     await signedOut.page.goto(`${world.server.url}/app`);
     await atPage(signedOut.page, "Sign in");
   });
-  expect(outside.bytes).toBeLessThanOrEqual(maxFirstLoadBytes);
+  expect(outside.bytes).toBeLessThanOrEqual(maxSignInBytes);
   for (const path of ["companions", "api-keys"]) {
     const { page } = await world.openAs("owner", "/healthz", { isAlone: true });
     const inside = await measureLoad(page, async () => {
       await page.goto(`${world.server.url}/app/${path}`);
-      await page.getByText(/^No .* yet$/).waitFor();
+      await page.getByText(/^No .* yet/).waitFor();
     });
-    expect({ path, bytes: inside.bytes }).toEqual({ path, bytes: Math.min(inside.bytes, maxFirstLoadBytes) });
+    expect({ path, bytes: inside.bytes }).toEqual({ path, bytes: Math.min(inside.bytes, maxPageBytes) });
     expect(inside.files.filter((file) => file.endsWith(".css"))).toHaveLength(1);
   }
 });
@@ -245,16 +247,29 @@ test("without prices no page speaks of money, but for one sentence to operators"
   await operator.page.getByText("With prices for your models in COMPANIOND_PRICES").waitFor();
 });
 
-test("the theme can be chosen, and is kept", async () => {
-  const { page } = await world.openAs("owner", "/app/companions", { colorScheme: "light" });
+test("the account's menu is used with keys alone, and the theme chosen in it is kept", async () => {
+  const { page, email } = await world.openAs("owner", "/app/companions", { colorScheme: "light" });
   const ground = () => page.evaluate("getComputedStyle(document.documentElement).backgroundColor");
-  await page.getByRole("button", { name: "Dark" }).click();
-  await page.reload();
-  await atPage(page, "Companions");
+  const opener = page.getByRole("button", { name: email });
+  await opener.focus();
+  for (const key of ["Enter", "ArrowUp", "ArrowUp", "ArrowUp", "Enter"]) await page.keyboard.press(key);
   await eventually(async () => (await ground()) === "rgb(14, 15, 19)");
-  await page.getByRole("button", { name: "As the system" }).click();
+  await page.keyboard.press("Escape");
+  expect(await page.getByRole("menu").count()).toBe(0);
+  expect(await page.evaluate("document.activeElement.textContent")).toContain(email);
+  const held = Promise.withResolvers<void>();
+  await page.route("**/api/session", async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.reload();
+  // Drawn before the server has responded to who is signed in.
+  await opener.click();
+  expect(await ground()).toBe("rgb(14, 15, 19)");
+  await page.getByRole("menuitemradio", { name: "System" }).click();
   await eventually(async () => (await ground()) === "rgb(247, 247, 251)");
   expect(await page.evaluate("document.documentElement.dataset.theme ?? null")).toBeNull();
+  held.resolve();
 });
 
 const focused = (page: Page) => page.evaluate("document.activeElement?.textContent?.trim()");
@@ -263,7 +278,7 @@ test("everything works by keyboard: skipping, going elsewhere, dialogs that keep
   const { page } = await world.openAs("owner", "/app/companions");
   await page.getByText("No companions yet").waitFor();
   await page.keyboard.press("Tab");
-  expect(await focused(page)).toBe("Skip to the page");
+  expect(await focused(page)).toBe("Skip to content");
   const keys = page.getByRole("link", { name: "API keys" });
   await keys.focus();
   await page.keyboard.press("Enter");
@@ -298,7 +313,7 @@ test("shows that it waits, says what failed, and tries again", async () => {
     ["Webhooks", "webhooks"],
     ["Conversations", "conversations"],
     ["Usage", "usage"],
-    ["Audit trail", "audit"],
+    ["Audit", "audit"],
   ] as const) {
     await page.route(`**/api/${path}*`, (route) => route.abort());
     await page.getByRole("link", { name }).click();

@@ -33,7 +33,7 @@ function renderShell(isNew: boolean): Shell {
 <title>companiond</title>
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M12 2a10 10 0 0 0-8.5 15.2L2.4 21.6l4.6-1.1A10 10 0 1 0 12 2z' fill='%234f46e5'/%3E%3Ccircle cx='8.6' cy='12' r='1.5' fill='%23fff'/%3E%3Ccircle cx='15.4' cy='12' r='1.5' fill='%23fff'/%3E%3C/svg%3E">
+<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M12 2a10 10 0 0 0-8.5 15.2L2.4 21.6l4.6-1.1A10 10 0 1 0 12 2z' fill='%235b51ee'/%3E%3Cg fill='none' stroke-linecap='round'%3E%3Cpath d='M8.6 9v1.6m6.8-1.6v1.6' stroke='%23fff' stroke-width='2.6'/%3E%3Cpath d='M8.2 14.4q3.8 3.2 7.6 0' stroke='%23ffc65c' stroke-width='2.2'/%3E%3C/g%3E%3C/svg%3E">
 <link rel="apple-touch-icon" href="/apple-touch-icon.png">
 <link rel="stylesheet" href="/assets/${style.fileName}">
 ${preloads}<script type="module" src="/assets/${script.fileName}"></script>

@@ -1,7 +1,6 @@
 /** The dashboard: starts the router, asks who is signed in, draws. */
 import { Component, type ComponentChildren, type ComponentType, render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { Frame } from "./frame.tsx";
 import {
   currentPath,
   heldBack,
@@ -21,9 +20,12 @@ import { matchRoute, type Route } from "./routes.ts";
 import { Button, ButtonLink } from "./ui/button.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { PageHead } from "./ui/page.tsx";
-import { Empty, Pending, Skeleton } from "./ui/states.tsx";
+import { Empty, Failure, PageSkeleton } from "./ui/states.tsx";
 import { Toast } from "./ui/toast.tsx";
+import { Mark } from "./ui/wordmark.tsx";
 
+const loadFrame = () => import("./frame.tsx");
+const Frame = lazy(async () => (await loadFrame()).Frame);
 const SetUpFrame = lazy(async () => (await import("./second-factor/set-up-frame.tsx")).SetUpFrame);
 
 const loaded = new Map<Route, PageComponent>();
@@ -75,17 +77,26 @@ function Screen() {
     if (target !== null) navigate(target, { replace: true });
   }, [target]);
 
-  const error = isKnown ? null : failure;
-  if (error !== null || target !== null || (!isKnown && !isDoor)) {
+  if (!isKnown && failure !== null) {
     return (
       <main class="mx-auto max-w-lg p-6 pt-[20vh]">
-        <Pending of={{ error, reload: loadSession }} lines={3} />
+        <Failure error={failure} onRetry={() => void loadSession()} />
       </main>
     );
   }
+  if (target !== null || (!isKnown && !isDoor)) return <Splash />;
   const outlet = <Outlet found={found} />;
   if (isDoor) return outlet;
   return signedIn && mustSetUpTotp(signedIn) ? <SetUpFrame>{outlet}</SetUpFrame> : <Frame>{outlet}</Frame>;
+}
+
+/** For the moment in which a browser that was not signed in before waits for the server. */
+function Splash() {
+  return (
+    <main aria-label="Loading" class="grid min-h-dvh animate-[breathe_1.4s_ease-in-out_infinite] place-items-center">
+      <Mark size={40} />
+    </main>
+  );
 }
 
 /** Where the address leads instead; null where it may stay. */
@@ -133,7 +144,7 @@ function Outlet({ found }: { found: { route: Route; params: Params } | null }) {
   if (!found || !route || isForbidden(route)) return <NotFound />;
   if (failed === route) return <Outdated />;
   const Page = loaded.get(route);
-  if (!Page) return <Skeleton class="mx-auto max-w-3xl p-6" />;
+  if (!Page) return <PageSkeleton />;
   // Not the address bar's path, which differs for a moment when the person decides not to leave a page.
   return (
     <Boundary key={currentPath()}>
@@ -154,7 +165,7 @@ function NotFound() {
         title="There is nothing at this address"
         action={
           <ButtonLink href={homePath} kind="primary">
-            To the companions
+            Back to companions
           </ButtonLink>
         }
       >
@@ -180,7 +191,7 @@ function Outdated() {
   );
 }
 
-/** A page that fails does not block the way to the others. */
+/** A page that fails does not block the others. */
 class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 
@@ -196,6 +207,10 @@ class Boundary extends Component<{ children: ComponentChildren }, { hasFailed: b
 
 startRouter();
 void loadSession();
+if (session.value) {
+  // Together, and not one after the other; what needs them reports if they are missing.
+  for (const code of [loadFrame(), matchRoute(currentPath())?.route.load()]) code?.catch(() => {});
+}
 
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,4 +1,4 @@
-/** A place of the navigation. */
+/** An entry of the navigation. */
 import type { LucideIcon } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { budgetsPath, usePath } from "./lib/router.ts";
@@ -20,11 +20,11 @@ export function Place({ href, label, Icon, aside }: PlaceProps) {
     <a
       href={href}
       aria-current={isHere ? "page" : undefined}
-      class={`flex items-center gap-3 rounded-[0.6rem] px-3 py-2 font-medium ${
+      class={`flex items-center gap-3 rounded-md px-2 py-1.5 text-14 font-medium pointer-coarse:py-3 ${
         isHere ? "bg-tint text-accent" : "text-muted hover:bg-sunken hover:text-ink"
       }`}
     >
-      <Icon size={18} aria-hidden="true" />
+      <Icon size={16} aria-hidden="true" />
       {label}
       {href === budgetsPath && alarm && <Alarm text={alarm} />}
       {aside}
@@ -32,7 +32,7 @@ export function Place({ href, label, Icon, aside }: PlaceProps) {
   );
 }
 
-/** Says to everybody what it marks. */
+/** Marks an entry, in words for screen readers. */
 export function Alarm({ text }: { text: string }) {
   return (
     <span title={text} class="ml-auto rounded-full bg-bad-tint px-2 font-semibold text-bad">

@@ -4,8 +4,30 @@ import { hasUnsavedWork } from "./router.ts";
 import { State, use } from "./state.ts";
 import type { Budget, SignedIn } from "./types.ts";
 
-/** Undefined until the server has responded; null when nobody is signed in. */
-export const session = new State<SignedIn | null | undefined>(undefined);
+const keptAs = "companiond:session";
+
+/** What the server sent last time, so that a page is drawn before it responds. Nothing in it is secret. */
+function readKept(): SignedIn | undefined {
+  try {
+    return JSON.parse(localStorage.getItem(keptAs) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined until it is known; null when no one is signed in. */
+export const session = new State<SignedIn | null | undefined>(readKept());
+session.onChange(() => {
+  try {
+    if (session.value) localStorage.setItem(keptAs, JSON.stringify(session.value));
+    else localStorage.removeItem(keptAs);
+  } catch {
+    // The browser stores nothing: the next page waits for the server.
+  }
+});
+/** Until the server has responded, what was kept may be over. */
+let isConfirmed = false;
+
 export const sessionFailure = new State<unknown>(null);
 
 /**
@@ -30,8 +52,9 @@ export async function loadSession(): Promise<void> {
   sessionFailure.value = null;
   try {
     session.value = await call<SignedIn>("GET", "/api/session");
+    isConfirmed = true;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) session.value = null;
+    if (error instanceof ApiError && error.status === 401) leave();
     else sessionFailure.value = error;
   }
 }
@@ -47,6 +70,7 @@ export async function refreshSession(minAgeMs = 0): Promise<void> {
 
 /** At the sign-in page, where no page is open yet. */
 export function enter(made: SignedIn): void {
+  isConfirmed = true;
   session.value = made;
   otherTabs.postMessage(made);
 }
@@ -75,8 +99,13 @@ export function leave(): void {
 /** For pages that are only drawn while someone is signed in. */
 export function useSession(): SignedIn {
   const value = use(session);
-  if (!value) throw new Error("Nobody is signed in.");
+  if (!value) throw new Error("No one is signed in.");
   return value;
+}
+
+/** As long as no companion lets people step in, there is nothing about them. */
+export function hasInbox({ people, scopes }: SignedIn): boolean {
+  return people.are_used && scopes.includes("conversations:reply");
 }
 
 /** The operator requires a second factor, and the account has none: nothing else can be done before. */
@@ -97,7 +126,7 @@ function takeOver(made: SignedIn): void {
 }
 
 function interrupt(): void {
-  if (!session.value) session.value = null;
+  if (!session.value || !isConfirmed) leave();
   // Once another account's session has come first, it no longer matters whose session ended.
   else interruption.value ??= { kind: "ended" };
 }

@@ -19,7 +19,7 @@ export function Door({ title, lead, children }: DoorProps) {
     document.title = `${title} · companiond`;
   }, [title]);
   return (
-    <main class="mx-auto flex min-h-screen w-full max-w-[27rem] flex-col justify-center px-4 py-10">
+    <main class="mx-auto flex min-h-screen w-full max-w-md flex-col justify-center px-4 py-10">
       <div class="mb-7 flex justify-center">
         <Wordmark />
       </div>
@@ -61,7 +61,7 @@ export function LinkIncomplete() {
   return (
     <Door title="The link is incomplete" lead="Copy the whole link, with what follows the # sign, and open it again.">
       <ButtonLink href={signInPath} class="w-full">
-        To the sign-in
+        Back to sign-in
       </ButtonLink>
     </Door>
   );

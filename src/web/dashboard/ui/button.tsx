@@ -5,14 +5,14 @@ import type { ComponentChildren } from "preact";
 type Kind = "primary" | "secondary" | "ghost" | "risk" | "danger";
 
 const base =
-  "inline-flex shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-[0.6rem] px-3.5 min-h-[2.4rem] " +
+  "inline-flex shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-lg px-3.5 min-h-9 pointer-coarse:min-h-11 " +
   "text-14 font-medium transition-colors disabled:opacity-55 aria-disabled:opacity-55";
 
 const kinds: Record<Kind, string> = {
   primary: "bg-accent text-on-accent brighter",
-  secondary: "border border-edge/60 bg-card text-ink hover:bg-sunken",
+  secondary: "border border-strong bg-card text-ink hover:bg-sunken",
   // Leads to a question first.
-  risk: "border border-edge/60 bg-card text-bad hover:bg-bad-tint",
+  risk: "border border-strong bg-card text-bad hover:bg-bad-tint",
   ghost: "text-muted hover:bg-sunken hover:text-ink",
   danger: "bg-bad text-on-bad brighter",
 };
@@ -41,7 +41,7 @@ export function Button({ kind = "secondary", icon: Icon, isBusy = false, childre
       disabled={rest.disabled === true || isBusy}
     >
       {isBusy && <Spinner />}
-      {Icon && <Icon size={kind === "primary" ? 17 : 16} aria-hidden="true" />}
+      {Icon && <Icon size={16} aria-hidden="true" />}
       {children}
     </button>
   );
@@ -76,7 +76,7 @@ export function IconButton({ label, children, class: more = "", ...rest }: IconB
       {...rest}
       aria-label={label}
       title={label}
-      class={`inline-grid size-9 shrink-0 place-items-center rounded-[0.6rem] text-muted hover:bg-sunken hover:text-ink ${more}`}
+      class={`inline-grid size-9 pointer-coarse:size-11 shrink-0 place-items-center rounded-lg text-muted hover:bg-sunken hover:text-ink ${more}`}
     >
       {children}
     </button>

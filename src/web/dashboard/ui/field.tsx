@@ -77,7 +77,6 @@ export function TextField({ label, hint, error, aside, value, onValue, isCode, c
   const Control = rows === undefined ? "input" : "textarea";
   // The types know one kind of input for each `type`; here it is not yet known.
   const attributes: object = { ...(rows === undefined && { type: "text", autocomplete: "off" }), ...rest };
-  const font = rows === undefined ? "font-mono text-[0.92em]" : "font-mono text-[0.9em]";
   return (
     <Field label={label} hint={hint} error={error} aside={aside} class={more ?? ""}>
       {(wiring) => (
@@ -88,7 +87,7 @@ export function TextField({ label, hint, error, aside, value, onValue, isCode, c
           {...wiring}
           value={value}
           onInput={(event: { currentTarget: { value: string } }) => onValue(event.currentTarget.value)}
-          class={`control ${rows === undefined ? "" : "block leading-relaxed"} ${isCode ? font : ""}`}
+          class={`control ${rows === undefined ? "" : "block leading-relaxed"} ${isCode ? "font-mono text-13" : ""}`}
         />
       )}
     </Field>
@@ -141,7 +140,7 @@ export function CheckField({ label, hint, checked, onChecked }: CheckProps) {
         checked={checked}
         aria-describedby={hint && `${id}-hint`}
         onChange={(event) => onChecked(event.currentTarget.checked)}
-        class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-accent"
+        class="mt-0.5 size-4 shrink-0 accent-accent"
       />
       <div class="min-w-0 flex-1">
         <label for={id}>{label}</label>
@@ -195,7 +194,9 @@ export function PasswordField({ label, value, onValue, isNew = false, autofocus 
   const [isShown, setIsShown] = useState(false);
   // The types know one kind of input for each `type`.
   const kind: object = { type: isShown ? "text" : "password" };
-  const hint = isNew ? `At least ${shortestPassword} characters. Long beats complicated.` : undefined;
+  const hint = isNew
+    ? `At least ${shortestPassword} characters. A few words are safer than a short mix of signs.`
+    : undefined;
   return (
     <Field label={label} hint={hint} error={error}>
       {(wiring) => (
@@ -219,7 +220,7 @@ export function PasswordField({ label, value, onValue, isNew = false, autofocus 
             onClick={() => setIsShown(!isShown)}
             class="absolute inset-y-0 right-0 grid w-11 place-items-center text-muted hover:text-ink"
           >
-            {isShown ? <EyeOff size={17} aria-hidden="true" /> : <Eye size={17} aria-hidden="true" />}
+            {isShown ? <EyeOff size={16} aria-hidden="true" /> : <Eye size={16} aria-hidden="true" />}
           </button>
         </div>
       )}

@@ -24,16 +24,12 @@ interface TableProps<Row> {
 /** On narrow screens each row is a block whose cells carry the column's title. */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
-    <div class="card overflow-x-auto overflow-y-hidden">
+    <div class="overflow-x-auto overflow-y-hidden md:-mx-3">
       <table aria-label={label} class="w-full border-collapse max-md:block">
         <thead class="max-md:sr-only">
           <tr class="border-b border-line text-left text-13 text-muted">
             {columns.map((column) => (
-              <th
-                key={column.title}
-                scope="col"
-                class={`px-4 py-2.5 font-medium ${column.isNumber ? "text-right" : ""}`}
-              >
+              <th key={column.title} scope="col" class={`px-3 py-2 font-medium ${column.isNumber ? "text-right" : ""}`}>
                 {column.title || <span class="sr-only">Actions</span>}
               </th>
             ))}
@@ -41,14 +37,11 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         </thead>
         <tbody class="max-md:block">
           {rows.map((row) => (
-            <tr
-              key={keyOf(row)}
-              class="border-line not-last:border-b hover:bg-sunken/50 max-md:block max-md:px-4 max-md:py-3"
-            >
+            <tr key={keyOf(row)} class="border-line not-last:border-b hover:bg-sunken/50 max-md:block max-md:py-3">
               {columns.map((column) => (
                 <td
                   key={column.title}
-                  class={`px-4 py-3 align-middle max-md:flex max-md:items-baseline max-md:justify-between max-md:gap-4 max-md:px-0 max-md:py-1 ${
+                  class={`px-3 py-3 align-middle max-md:flex max-md:items-baseline max-md:justify-between max-md:gap-4 max-md:px-0 max-md:py-1 ${
                     column.isNumber ? "text-right tabular-nums" : ""
                   } ${column.class ?? ""}`}
                 >

@@ -14,6 +14,17 @@ export function Skeleton({ lines = 4, class: more = "" }: { lines?: number; clas
   );
 }
 
+/** In the shape of a page: its title, the sentence below, and a list. */
+export function PageSkeleton() {
+  return (
+    <div>
+      <div class="skeleton h-8 w-48" />
+      <div class="skeleton mt-2 mb-8 h-4 w-72 max-w-full" />
+      <Skeleton />
+    </div>
+  );
+}
+
 interface EmptyProps {
   title: string;
   children?: ComponentChildren;
@@ -22,11 +33,34 @@ interface EmptyProps {
 
 export function Empty({ title, children, action }: EmptyProps) {
   return (
-    <div class="card px-6 py-12 text-center">
+    <div class="px-4 py-12 text-center sm:py-16">
+      <Bubbles />
       <p class="text-16 font-semibold">{title}</p>
       {children && <div class="mx-auto mt-1.5 max-w-md text-pretty text-muted">{children}</div>}
       {action && <div class="mt-5 flex justify-center gap-2">{action}</div>}
     </div>
+  );
+}
+
+/** Two speech bubbles, one of them yet to be filled. */
+function Bubbles() {
+  return (
+    <svg width="104" height="72" viewBox="0 0 104 72" fill="none" aria-hidden="true" class="mx-auto mb-4">
+      <path
+        d="M58 10h30a10 10 0 0 1 10 10v16a10 10 0 0 1-10 10h-1v9l-10-9H58a10 10 0 0 1-10-10V20a10 10 0 0 1 10-10z"
+        class="fill-card stroke-edge/60"
+        stroke-width="2"
+        stroke-dasharray="5 4"
+      />
+      <path
+        d="M18 20h30a12 12 0 0 1 12 12v12a12 12 0 0 1-12 12H30L16 66V55.8A12 12 0 0 1 6 44V32a12 12 0 0 1 12-12z"
+        class="fill-tint stroke-accent"
+        stroke-width="2"
+        stroke-linejoin="round"
+      />
+      <path d="M26 33v4m14-4v4" class="stroke-accent" stroke-width="4" stroke-linecap="round" />
+      <path d="M25 44q8 6 16 0" stroke="#ffb938" stroke-width="3.5" stroke-linecap="round" />
+    </svg>
   );
 }
 
@@ -52,10 +86,10 @@ export function Pending({ of, lines = 4, class: more = "" }: PendingProps) {
   return <Skeleton lines={lines} class={more} />;
 }
 
-/** A sentence about what just failed, read out at once. */
+/** A sentence about what just failed, read out immediately. */
 export function Problem({ children, class: more = "" }: { children: ComponentChildren; class?: string }) {
   return (
-    <p role="alert" class={`rounded-[0.6rem] bg-bad-tint px-3.5 py-2.5 text-bad wrap-anywhere ${more}`}>
+    <p role="alert" class={`rounded-lg bg-bad-tint px-3.5 py-2.5 text-bad wrap-anywhere ${more}`}>
       {children}
     </p>
   );
@@ -86,5 +120,5 @@ interface NoticeProps {
 }
 
 export function Notice({ tone = "warn", class: more = "", children }: NoticeProps) {
-  return <div class={`rounded-[0.6rem] px-3.5 py-2.5 text-14 ${tones[tone]} ${more}`}>{children}</div>;
+  return <div class={`rounded-lg px-3.5 py-2.5 text-14 ${tones[tone]} ${more}`}>{children}</div>;
 }

@@ -1,11 +1,20 @@
-/** Short messages about what was done, shown for a moment and read out. */
+/** Short messages about what was done: read out, shown for a moment away from what was clicked, and dismissed by a click. */
+import { X } from "lucide-preact";
 import { useEffect } from "preact/hooks";
 import { State, use } from "../lib/state.ts";
 
-const current = new State<{ text: string } | null>(null);
+const current = new State<{ text: string; isLow: boolean } | null>(null);
+const shownMs = 5000;
+/** What is clicked higher than this, in pixels, would be covered by a message at the top. */
+const topAreaPx = 160;
+
+let clickedAtPx = Number.POSITIVE_INFINITY;
+document.addEventListener("pointerdown", ({ clientY }) => {
+  clickedAtPx = clientY;
+});
 
 export function say(text: string): void {
-  current.value = { text };
+  current.value = { text, isLow: clickedAtPx < topAreaPx };
 }
 
 export function Toast() {
@@ -14,15 +23,28 @@ export function Toast() {
     if (value === null) return;
     const timer = setTimeout(() => {
       if (current.value === value) current.value = null;
-    }, 4000);
+    }, shownMs);
     return () => clearTimeout(timer);
   }, [value]);
   return (
-    <div aria-live="polite" class="pointer-events-none fixed inset-x-0 bottom-5 z-50 flex justify-center px-4">
+    <div
+      aria-live="polite"
+      class={`pointer-events-none fixed inset-x-0 z-50 flex justify-center px-4 ${value?.isLow ? "bottom-4" : "top-4"}`}
+    >
       {value && (
-        <p class="animate-[rise_160ms_ease-out] rounded-xl bg-ink px-4 py-2.5 text-14 text-ground [box-shadow:0_10px_15px_-3px_rgb(0_0_0/10%)]">
-          {value.text}
-        </p>
+        <div class="pointer-events-auto flex animate-[rise_160ms_ease-out] items-center gap-2 rounded-lg bg-ink py-2 pr-2 pl-4 text-14 text-ground [box-shadow:0_8px_24px_rgb(0_0_0/18%)]">
+          <p>{value.text}</p>
+          <button
+            type="button"
+            aria-label="Dismiss"
+            class="grid size-6 place-items-center rounded-md opacity-70 hover:opacity-100"
+            onClick={() => {
+              current.value = null;
+            }}
+          >
+            <X size={16} aria-hidden="true" />
+          </button>
+        </div>
       )}
     </div>
   );
