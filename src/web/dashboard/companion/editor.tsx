@@ -12,8 +12,9 @@ import { type Draft, type DraftField, findProblems, type Problems } from "./draf
 import { PeopleSection } from "./people-section.tsx";
 import { SaveBar, type Target } from "./save-bar.tsx";
 import { SectionIndex } from "./section-index.tsx";
-import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
+import { AccessSection, BehaviourSection, IdentitySection, MetadataSection } from "./sections.tsx";
 import { ChallengeSection, VisitorsSection } from "./visitors-sections.tsx";
+import { VoiceSection } from "./voice-section.tsx";
 
 /** How a form is saved. */
 export interface Saved {

@@ -1,6 +1,6 @@
 /** Beside a companion's settings: their sections, and which of them is in view. */
 import { useEffect, useState } from "preact/hooks";
-import { replaceSearch, useSearch } from "../lib/router.ts";
+import { replaceSearch, usePath, useSearch } from "../lib/router.ts";
 
 /** By their ids in the page and in its address. */
 const sections = [
@@ -24,6 +24,7 @@ const readPx = 140;
 const topOf = (id: string) => document.getElementById(id)?.getBoundingClientRect().top ?? Number.POSITIVE_INFINITY;
 
 export function SectionIndex() {
+  const at = usePath();
   const asked = useSearch().get("section");
   const [current, setCurrent] = useState<string>(asked ?? "profile");
   useEffect(() => {
@@ -48,7 +49,7 @@ export function SectionIndex() {
         {sections.map(([id, title]) => (
           <li key={id}>
             <a
-              href={`?section=${id}`}
+              href={`${at}?section=${id}`}
               aria-current={current === id ? "location" : undefined}
               onClick={(event) => {
                 event.preventDefault();

@@ -6,12 +6,12 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import { Section } from "../ui/page.tsx";
-import { Notice } from "../ui/states.tsx";
 import { ColorField } from "./color-field.tsx";
-import { maxPromptLength, maxStarters, type SectionProps, shownColor, splitLines, tie } from "./draft.ts";
+import { maxPromptLength, maxStarters, type SectionProps, shownColor, tie } from "./draft.ts";
 import { Fold } from "./fold.tsx";
 import { describeMetadata } from "./metadata-draft.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
+import { splitOrigins } from "./origins.ts";
 import { PlaceholderGuide } from "./visitors-sections.tsx";
 
 export function IdentitySection(props: SectionProps) {
@@ -123,57 +123,16 @@ export function BehaviourSection(props: SectionProps) {
   );
 }
 
-const voices = [
-  { value: "none", label: "Text only" },
-  { value: "voice_id", label: "Voice ID – we manage the agent" },
-  { value: "voice_agent_id", label: "Existing ElevenLabs agent" },
-] as const;
-
-export function VoiceSection(props: SectionProps) {
-  const { draft } = props;
-  const { server } = useSession();
-  return (
-    <Fold
-      id="voice"
-      title="Voice"
-      summary={voices.find(({ value }) => value === draft.voice)?.label ?? ""}
-      hint="Let visitors talk to your companion."
-    >
-      <div class="grid gap-5 sm:grid-cols-2">
-        <SelectField label="Voice sessions" options={voices} {...tie(props, "voice")} />
-        {draft.voice !== "none" && (
-          <TextField
-            label={draft.voice === "voice_id" ? "Voice ID" : "Agent ID"}
-            isCode
-            {...tie(props, "voice_value")}
-            hint={
-              draft.voice === "voice_id"
-                ? "Updates automatically with the name, prompt and greeting."
-                : "Used unchanged. Ask the operator for access to an agent."
-            }
-          />
-        )}
-      </div>
-      {!server.has_voice_provider && draft.voice !== "none" && (
-        <Notice class="mt-4">
-          Voice isn't set up on this server yet. Visitors won't see a microphone until the operator adds an ElevenLabs
-          key.
-        </Notice>
-      )}
-    </Fold>
-  );
-}
-
 export function AccessSection(props: SectionProps) {
   const { draft } = props;
-  const count = splitLines(draft.allowed_origins).length;
+  const count = splitOrigins(draft.allowed_origins).length;
   const days = draft.retention_days;
   const keptFor = days === "" ? "conversations kept" : `conversations deleted after ${days} days`;
   return (
     <Fold
       id="websites"
       title="Websites and retention"
-      summary={`${count > 0 ? splitLines(draft.allowed_origins).join(", ") : "Any website"} · ${keptFor}`}
+      summary={`${count > 0 ? splitOrigins(draft.allowed_origins).join(", ") : "Any website"} · ${keptFor}`}
     >
       <div class="space-y-5">
         <TextField
