@@ -5,13 +5,13 @@ import type { TokenSource } from "../sdk/identity.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { h, setAttributes, textButton } from "./dom.ts";
+import { drawTheme } from "./draw-theme.ts";
 import { createLauncher } from "./launcher.ts";
 import { launcherEnglish } from "./launcher-strings.ts";
 import type { Locale } from "./locale.ts";
 import type { Panel } from "./panel-host.ts";
 import { loadFile, loadPanel, prefetchPanel } from "./panel-loader.ts";
 import type { Teaser } from "./teaser.ts";
-import { drawTheme } from "./theme.ts";
 
 /** As in the style sheet. */
 const coveringScreens = "(max-width: 480px), (max-height: 480px) and (pointer: coarse)";

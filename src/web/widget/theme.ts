@@ -1,7 +1,5 @@
 /** Colours that can be read, computed from the one that the owner chose (WCAG 2.2 relative luminance). */
 
-import type { CompanionConfig } from "../sdk/connection.ts";
-
 export const defaultColor = "#4f46e5";
 
 /** By the names of the style sheet's variables. */
@@ -12,27 +10,6 @@ export interface Accent {
   "on-fill": string;
   /** The owner's colour, moved until text in it can be read on bubbles and panel. */
   ink: string;
-}
-
-/** Draws the owner's appearance; what the page says comes first: the host's attributes, and `side`. */
-export function drawTheme(
-  root: HTMLElement,
-  host: Element,
-  config: CompanionConfig | null,
-  side: string | null,
-  isSystemDark: boolean,
-): void {
-  const { theme_color = defaultColor, appearance = {} } = config ?? {};
-  const theme = host.getAttribute("theme") || appearance.theme;
-  const isDark = theme === "dark" || (theme !== "light" && isSystemDark);
-  const is = {
-    dark: isDark,
-    left: (side || appearance.position || (root.dir === "rtl" ? "left" : "right")) === "left",
-    tinted: appearance.header === "tinted",
-  };
-  for (const [name, isSet] of Object.entries(is)) root.classList.toggle(name, isSet);
-  const values = { ...computeAccent(theme_color, isDark), radius: `${appearance.radius ?? 16}px` };
-  for (const [property, value] of Object.entries(values)) root.style.setProperty(`--${property}`, value);
 }
 
 /** Where black and white read equally well. */
