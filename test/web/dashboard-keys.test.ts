@@ -110,7 +110,8 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   // The table fits, from the narrowest screen that has one on.
   for (const width of [840, 1024, 1280]) {
     await page.setViewportSize({ width, height: 860 });
-    const isCut = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('main table').parentElement)";
+    const isCut =
+      "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('main table').parentElement)";
     expect(await page.evaluate<boolean>(isCut)).toBe(false);
     await keepScreenshot(page, `dashboard-keys-${width}`);
   }
