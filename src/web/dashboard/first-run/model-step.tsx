@@ -7,24 +7,17 @@ import { formatDuration } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
 import { useSession } from "../lib/session.ts";
+import type { TestedModel } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/states.tsx";
 
-interface Tested {
-  ok: boolean;
-  text: string | null;
-  first_text_ms: number | null;
-  cost_micros: number | null;
-  detail: string | null;
-}
-
 export function ModelStep({ onTested, onContinue }: { onTested(): void; onContinue(): void }) {
   const { account, server } = useSession();
-  const [tested, setTested] = useState<Tested | null>(null);
+  const [tested, setTested] = useState<TestedModel | null>(null);
   const test = useAction(async () => {
     setTested(null);
     const body = { model: server.default_model };
-    const result = await call<Tested>("POST", "/api/server/test-model", { body });
+    const result = await call<TestedModel>("POST", "/api/server/test-model", { body });
     setTested(result);
     if (result.ok) onTested();
   });
@@ -58,7 +51,7 @@ export function ModelStep({ onTested, onContinue }: { onTested(): void; onContin
   );
 }
 
-function Answer({ tested: { text, first_text_ms: ms, cost_micros: cost } }: { tested: Tested }) {
+function Answer({ tested: { text, first_text_ms: ms, cost_micros: cost } }: { tested: TestedModel }) {
   const facts = [ms !== null && formatDuration(ms), cost !== null && formatMoney(cost)].filter(Boolean);
   return (
     <p class="flex flex-wrap items-baseline gap-x-3 gap-y-1 rounded-lg bg-good-tint px-4 py-3">

@@ -26,6 +26,7 @@ export type {
   UnansweredQuestion,
 } from "../../../api/knowledge/responses.ts";
 export type { InvitedMember, Member, MemberLink } from "../../../api/members/responses.ts";
+export type { TestedModel } from "../../../api/server/responses.ts";
 export type { RecoveryCodes, Session, TotpSecret } from "../../../api/session/responses.ts";
 export type { SpendingStop } from "../../../api/spending-stops/responses.ts";
 export type { Status } from "../../../api/status/responses.ts";
