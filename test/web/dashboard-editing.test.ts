@@ -74,7 +74,7 @@ test("a session that ends while editing asks for the password over the page, and
   await dialog.waitFor();
   await page.keyboard.type("not the password");
   await page.keyboard.press("Enter");
-  await dialog.getByText("E-mail address or password is wrong.").waitFor();
+  await dialog.getByText("Email or password is wrong.").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-session-ended");
   await dialog.getByLabel("Password", { exact: true }).fill(password);

@@ -92,7 +92,7 @@ test("a member is invited, changed, given another link, and removed", async () =
   await page.getByText("This server sends no e-mail").waitFor();
   await press(page, "Invite a member");
   await page.getByLabel("Name", { exact: true }).fill("Grace");
-  await page.getByLabel("E-mail address").fill("grace@shop.example");
+  await page.getByLabel("Email").fill("grace@shop.example");
   await examine(page, "dashboard-member-new");
   await inDialog(page, "Invite");
   await page.getByText("It works once, within seven days").waitFor();
@@ -104,7 +104,7 @@ test("a member is invited, changed, given another link, and removed", async () =
   await examine(page, "dashboard-members");
 
   await press(page, /^New link….*grace/);
-  await inDialog(page, "Make a new link");
+  await inDialog(page, "Create new link");
   await page.getByText("It works once, within seven days").waitFor();
   const second = await page.locator("dialog code").innerText();
   expect(second).not.toBe(url);
@@ -112,7 +112,7 @@ test("a member is invited, changed, given another link, and removed", async () =
 
   await press(page, /^Edit….*grace/);
   await page.getByLabel("Role").selectOption("owner");
-  await page.getByLabel("All, later ones included").uncheck();
+  await page.getByLabel("All, including future ones").uncheck();
   await page.getByRole("dialog").getByRole("combobox").last().click();
   await page.getByRole("option", { name: "Ada" }).click();
   await inDialog(page, "Save");
@@ -156,11 +156,11 @@ test("a responder reads and answers, and is offered nothing else", async () => {
   await press(page, "Take");
   await page.getByText("You have it since").waitFor();
   await page.goto(`${world.server.url}/app/members`);
-  await page.getByText("Only owners see the members").waitFor();
+  await page.getByText("Only owners can see members").waitFor();
 
   await page.goto(`${world.server.url}/app/account`);
   await page.getByLabel("Your name").fill("Grace Hopper");
-  await page.getByLabel("With what the visitor wrote").check();
+  await page.getByLabel("Include what the visitor wrote").check();
   await page.getByRole("heading", { name: "You", exact: true }).waitFor();
   await press(page, "Save");
   await page.getByText("Saved.").waitFor();

@@ -141,7 +141,7 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   await page.keyboard.press("Escape");
 
   await press(page, "New secret… Find an order");
-  await inDialog(page, "Make a new secret");
+  await inDialog(page, "Create new secret");
   await page.getByText("Copy it now").waitFor();
   const next = await dialogOf(page).locator("code").first().innerText();
   expect(next).toMatch(/^whsec_/);

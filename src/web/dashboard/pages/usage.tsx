@@ -63,14 +63,14 @@ export default function UsagePage() {
           </Button>
         }
       >
-        Counted by UTC day, replies of the playground included.
+        Days in UTC. Includes the playground.
       </PageHead>
       {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
       {server.has_prices && <MoneySummary />}
       <div class="mb-5 grid gap-3 sm:grid-cols-3">
-        <SelectField label="Time" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
+        <SelectField label="Period" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
         <SelectField
-          label="By"
+          label="Group by"
           value={by.kind}
           options={[
             { value: "companion", label: "Companion" },
@@ -81,10 +81,10 @@ export default function UsagePage() {
           onValue={(by) => replaceSearch({ by })}
         />
         <SelectField
-          label="Plot"
+          label="Chart"
           value={isSplit ? "1" : ""}
           options={[
-            { value: "", label: "All together" },
+            { value: "", label: "Total" },
             { value: "1", label: by.most },
           ]}
           onValue={(split) => replaceSearch({ split })}

@@ -182,7 +182,7 @@ function ConflictDialog({ name, fields, onSave, onLoad, onClose }: ConflictProps
       </div>
       {save.error !== null && <Problem class="mt-4">{toSentence(save.error)}</Problem>}
       <DialogActions>
-        <Button onClick={onClose}>Go on editing</Button>
+        <Button onClick={onClose}>Keep editing</Button>
         <Button
           kind="risk"
           onClick={() => {
