@@ -30,13 +30,13 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await page.getByLabel("Read usage").check();
   await page.getByLabel("Expires").selectOption("90");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this key now").waitFor();
   const key = await page.locator("dialog code").first().innerText();
   expect(key).toMatch(/^cmp_live_[0-9A-Za-z]{32}$/);
   expect(await page.locator("dialog code").nth(1).innerText()).toContain(`${world.server.url}/api/companions`);
   await keepScreenshot(page, "dashboard-key");
   await page.keyboard.press("Escape");
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this key now").waitFor();
   expect(await statusWith(key)).toBe(200);
   const [made] = (await api.call("GET", "/api/keys")).json.data;
   expect(made).toMatchObject({ scopes: ["companions:read", "companions:write", "usage:read"] });
@@ -49,7 +49,7 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await page.getByText("No other key ends with it.").waitFor();
   await page.getByLabel("Old key keeps working for").selectOption("Stop immediately");
   await page.getByRole("button", { name: "Create new key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this key now").waitFor();
   const next = await page.locator("dialog code").first().innerText();
   await page.getByText(`The old key ${ends({ key })} has ended.`).waitFor();
   expect([await statusWith(key), await statusWith(next)]).toEqual([401, 200]);
@@ -62,7 +62,7 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await rows.nth(1).waitFor();
   await hasCount(rows, 2);
   await page.getByRole("button", { name: "Revoke…" }).click();
-  await page.getByText("It has never been used.").or(page.getByText("what still uses it will break")).waitFor();
+  await page.getByText("It has never been used.").or(page.getByText("anything still using it will break")).waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await page.getByText("No API keys yet").waitFor();
   expect(await statusWith(next)).toBe(401);
@@ -88,7 +88,7 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   await keepScreenshot(page, "dashboard-key-rotate");
   await page.getByLabel("Old key keeps working for").selectOption("7 days");
   await page.getByRole("button", { name: "Create new key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this key now").waitFor();
   const next = await page.locator("dialog code").first().innerText();
   await page.getByText(`The old key ${ends(old)} works until`).waitFor();
   await page.getByRole("button", { name: "I have saved it" }).click();
@@ -132,7 +132,7 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   for (const fact of [ends(old), "Created", "Last used", "Requests", "1 key created with it ends too:", "Its child"]) {
     await dialog.getByText(fact).first().waitFor();
   }
-  await dialog.getByText("what still uses it will break").waitFor();
+  await dialog.getByText("anything still using it will break").waitFor();
   await keepScreenshot(page, "dashboard-key-revoke");
   expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Revoke 2 keys" }).click();
@@ -196,7 +196,7 @@ test("a key that only relays chats may do nothing else, and what that and budget
   await page.getByLabel("Permissions").selectOption("relay");
   expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(1);
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this key now").waitFor();
   expect((await api.call("GET", "/api/keys")).json.data).toMatchObject([{ scopes: ["chat:write"] }]);
   expect(complaints).toEqual([]);
 });

@@ -46,7 +46,7 @@ test("the usage page tells what was spent, by companion, model and metadata, and
   await keepScreenshot(page, "dashboard-money-usage");
 
   // Chosen by keyboard.
-  await page.getByLabel("By", { exact: true }).selectOption("metadata");
+  await page.getByLabel("Group by", { exact: true }).selectOption("metadata");
   await page.getByLabel("Metadata field").focus();
   await page.keyboard.type("tenant");
   await page.keyboard.press("Enter");
@@ -74,7 +74,7 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   await page.getByLabel("US dollars").fill("1,50");
   await page.keyboard.press("Enter");
   await dialog.getByText("Choose a companion.").waitFor();
-  await dialog.getByText("Write dollars like 50 or 12.50").waitFor();
+  await dialog.getByText("Enter dollars like 50 or 12.50").waitFor();
   await holds(page, "document.activeElement?.getAttribute('aria-invalid') === 'true'");
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-money-dialog");
@@ -202,7 +202,7 @@ test("an operator stops all spending, or one account's; owners see it on every p
     });
     return response.status;
   };
-  const banner = (of: Page) => of.getByText("No replies are being made:");
+  const banner = (of: Page) => of.getByText("Replies are turned off by the operator.");
   const visit = async (path: string) => {
     await owner.page.goto(`${world.server.url}/app/${path}`);
     await owner.page.getByRole("heading", { level: 1 }).waitFor();
@@ -235,7 +235,7 @@ test("an operator stops all spending, or one account's; owners see it on every p
   await row.getByRole("button", { name: "Manage…" }).click();
   await dialog.getByRole("button", { name: "Stop spending…" }).click();
   await page.getByRole("button", { name: "Stop spending", exact: true }).click();
-  await dialog.getByText("Its spending is stopped").waitFor();
+  await dialog.getByText("Spending is stopped: replies").waitFor();
   await row.getByText("Spending stopped").waitFor();
   await hasCount(banner(page), 0);
   expect(await chat()).toBe(503);

@@ -89,7 +89,7 @@ test("a member is invited, changed, given another link, and removed", async () =
   await api.call("POST", "/api/companions", { name: "Ada" });
   await page.goto(`${world.server.url}/app/members`);
   await atPage(page, "Members");
-  await page.getByText("This server sends no e-mail").waitFor();
+  await page.getByText("This server doesn't send email yet").waitFor();
   await press(page, "Invite a member");
   await page.getByLabel("Name", { exact: true }).fill("Grace");
   await page.getByLabel("Email").fill("grace@shop.example");

@@ -18,7 +18,7 @@ const pagePath = "/app/account/second-factor";
 
 /** Leads through the set-up; the app's end of it, and the recovery codes. */
 async function setUp(page: Page): Promise<{ app: TOTP; codes: string[] }> {
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Set up" }).click();
   const shown = await page.locator("pre code").innerText();
   const url = await page.getByRole("link", { name: "Open in an app on this device" }).getAttribute("href");
   const app = URI.parse(url ?? "");
@@ -47,7 +47,7 @@ async function finish(page: Page): Promise<void> {
 
 async function fillSignIn(page: Page, email: string): Promise<void> {
   await page.goto(`${world.server.url}/app`);
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await atPage(page, "Two-factor authentication");
@@ -66,9 +66,9 @@ test.each(someOf(["light", "dark"] as const))(
     expect(await findViolationsInState(page)).toEqual([]);
     await setUpLink.click();
     await atPage(page, "Two-factor authentication");
-    await page.getByRole("button", { name: "Begin" }).waitFor();
+    await page.getByRole("button", { name: "Set up" }).waitFor();
     await keepScreenshot(page, `dashboard-second-factor-begin-${scheme}`);
-    await page.getByRole("button", { name: "Begin" }).click();
+    await page.getByRole("button", { name: "Set up" }).click();
     await page.getByLabel("Code", { exact: true }).fill("000000");
     await page.getByRole("button", { name: "Turn on" }).click();
     await page.getByText("This is not the current code.").waitFor();
@@ -134,7 +134,7 @@ test.each(someOf(["light", "dark"] as const))(
     await keepScreenshot(page, `dashboard-second-factor-off-${scheme}`);
     await page.getByLabel("Password", { exact: true }).fill(password);
     await page.getByRole("button", { name: "Turn off", exact: true }).click();
-    await page.getByRole("button", { name: "Begin" }).waitFor();
+    await page.getByRole("button", { name: "Set up" }).waitFor();
     for (const one of [{ complaints }, other, third]) expect(one.complaints).toEqual([]);
   },
 );
@@ -143,7 +143,7 @@ test("an operator who must set one up sees nothing else before that", async () =
   const { page, complaints } = await world.openAs("operator", "/app/accounts");
   await atPage(page, "Two-factor authentication");
   expect(page.url()).toBe(world.server.url + pagePath);
-  await page.getByText("The operator of this server asks for a second factor.").waitFor();
+  await page.getByText("This server requires two-factor authentication.").waitFor();
   expect(await page.getByRole("navigation").count()).toBe(0);
   await page.emulateMedia({ colorScheme: "dark" });
   await keepScreenshot(page, "dashboard-second-factor-required-dark");

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 async function fillSignIn(page: Page, email: string, secret = password): Promise<void> {
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(secret);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
@@ -134,7 +134,7 @@ test("changes the password, which ends all other sessions", async () => {
   await page.getByText("This is not the account's password.").waitFor();
   await page.getByLabel("Current password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByText("The password is changed.").waitFor();
+  await page.getByText("Password changed.").waitFor();
   expect((await api.call("GET", "/api/session")).status).toBe(401);
 
   const other = await world.open();
@@ -182,7 +182,7 @@ test("an invited member joins with their link, and signs in with their own addre
   await later.page.getByRole("button", { name: "Join" }).click();
   await later.page.getByText("This link has been used").waitFor();
   await later.page.goto(`${world.server.url}/app`);
-  await later.page.getByLabel("E-mail").fill("Grace@team.example");
+  await later.page.getByLabel("Email").fill("Grace@team.example");
   await later.page.getByLabel("Password", { exact: true }).fill(password);
   await later.page.getByRole("button", { name: "Sign in" }).click();
   await atPage(later.page, "Companions");
@@ -193,7 +193,7 @@ test("an invited member joins with their link, and signs in with their own addre
 test("an operator adds an account, changes it, suspends and deletes it", async () => {
   const { page, api, complaints } = await world.openAs("operator", "/app/accounts", { reducedMotion: "reduce" });
   await page.getByRole("button", { name: "New account" }).click();
-  await page.getByLabel("E-mail", { exact: true }).fill("client@example.com");
+  await page.getByLabel("Email", { exact: true }).fill("client@example.com");
   await page.getByLabel("Plan").selectOption("paid");
   await page.getByRole("button", { name: "Add account" }).click();
   await page.getByText("Account created").waitFor();
@@ -212,7 +212,7 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await row.getByRole("button", { name: "Manage…" }).click();
   // Neither an arrow key nor a choice counts before it is saved.
   await page.getByLabel("Role").press("ArrowDown");
-  await page.getByText("so whoever is one can get into the accounts of others.").waitFor();
+  await page.getByText("which give access to the accounts of others.").waitFor();
   await keepScreenshot(page, "dashboard-account-role");
   expect(await findViolationsInState(page)).toEqual([]);
   await page.getByLabel("Plan").selectOption("free");
@@ -254,7 +254,7 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await page.getByRole("button", { name: "Delete…" }).click();
   const confirm = page.getByRole("button", { name: "Delete permanently" });
   expect(await confirm.isDisabled()).toBe(true);
-  await page.getByLabel(/Type its address/).fill("client@example.com");
+  await page.getByLabel(/Type its email/).fill("client@example.com");
   await confirm.click();
   await row.waitFor({ state: "detached" });
   expect(complaints).toEqual([]);

@@ -28,19 +28,19 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   await inDialog(page, "Add");
   await dialogOf(page).getByText("Enter your server's URL.").waitFor();
   await dialogOf(page).getByText("Choose at least one.").waitFor();
-  await page.getByLabel("Address").fill("https://127.0.0.2/in");
+  await page.getByLabel("URL").fill("https://127.0.0.2/in");
   await page.getByLabel("A companion was created").check();
   await page.getByLabel("A reply is complete").check();
   await examine(page, "dashboard-webhook-new");
   await inDialog(page, "Add");
   // The server has the last word on addresses.
   await dialogOf(page).locator("[aria-invalid=true]").waitFor();
-  await page.getByLabel("Address").fill(receiver.url);
+  await page.getByLabel("URL").fill(receiver.url);
   await page.getByRole("combobox", { name: "Companions" }).selectOption("Companions with certain metadata");
   await page.getByLabel("Field 1").fill("tenant");
   await page.getByLabel("Value 1").fill("acme");
   await inDialog(page, "Add");
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this secret now").waitFor();
   const secret = await dialogOf(page).locator("code").first().innerText();
   await page.keyboard.press("Escape");
   await inDialog(page, "I have saved it");
@@ -54,7 +54,7 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   ]);
 
   await press(page, /^Deliveries/);
-  await dialogOf(page).getByText("Nothing was sent in the last 30 days").waitFor();
+  await dialogOf(page).getByText("Nothing sent in the last 30 days").waitFor();
   await page.keyboard.press("Escape");
   await press(page, /^Try…/);
   await inDialog(page, "Send");
@@ -86,7 +86,7 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
 
   await press(page, /^New secret…/);
   await inDialog(page, "Create new secret");
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this secret now").waitFor();
   expect(await dialogOf(page).locator("code").first().innerText()).not.toBe(secret);
   await inDialog(page, "I have saved it");
   await press(page, /^Delete…/);
