@@ -63,7 +63,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const [feedbackEntry] = feedback;
   const panel = await bundle("panel.js", "widget/panel.ts", {
     define: {
-      PANEL_STYLE: minifyStyle(join(web, "widget", "style.css")),
+      PANEL_STYLE: minifyStyle(join(web, "reply.css"), join(web, "widget", "style.css")),
       VOICE_FILE: voiceEntry?.fileName,
       CHALLENGE_FILE: challengeEntry?.fileName,
       CHALLENGE_INTEGRITY: challengeEntry && integrityOf(challengeEntry.bytes),
@@ -83,7 +83,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const widget = await bundle("widget.js", "widget/index.ts", {
     format: "iife",
     define: {
-      LAUNCHER_STYLE: minifyStyle(join(web, "widget", "launcher.css")),
+      LAUNCHER_STYLE: minifyStyle(join(web, "tokens.css"), join(web, "widget", "launcher.css")).replace(":root,", ""),
       PANEL_FILE: panelEntry?.fileName,
       PANEL_INTEGRITY: panelEntry && integrityOf(panelEntry.bytes),
       LOCALES: locales.map(({ name }) => name.slice("locale-".length, -".json".length)).join(" "),
@@ -94,7 +94,10 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const visitor = await bundle("visitor.js", "page/visitor.ts", { format: "iife" });
 
   const dashboard = [
-    ...(await bundle("dashboard.js", "dashboard/index.tsx", { splitting: true })),
+    ...(await bundle("dashboard.js", "dashboard/index.tsx", {
+      splitting: true,
+      define: { REPLY_STYLE: minifyStyle(join(web, "reply.css")) },
+    })),
     ...(await bundle("dashboard.css", "dashboard/style.css", { plugins: [tailwind] })),
   ];
 
@@ -208,8 +211,10 @@ async function shrink(output: Bun.BuildArtifact, format: "esm" | "iife"): Promis
 }
 
 /** Removes only white space and comments: the bundler would rewrite logical properties for obsolete browsers. */
-function minifyStyle(path: string): string {
-  return readFileSync(path, "utf8")
+function minifyStyle(...paths: string[]): string {
+  return paths
+    .map((path) => readFileSync(path, "utf8"))
+    .join("\n")
     .replace(/\/\*.*?\*\//gs, "")
     .replace(/\s+/g, " ")
     .replace(/ ?([{};,>]) ?/g, "$1")

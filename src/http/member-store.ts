@@ -163,6 +163,21 @@ function specialMethods(store: Store, member: Member): { [Name in Noun]?: Partia
         return store.insights.count(accountId, { ...query, companionIds: isAll ? null : new Set(own) }, nowMs);
       },
     },
+    knowledge: {
+      listOfAccount(accountId, status, page) {
+        const read = (part: PageRequest) => store.knowledge.listOfAccount(accountId, status, part);
+        return filterPage(read, { page, isByUpdate: false }, ({ companionId }) => isOwn(companionId));
+      },
+    },
+    unanswered: {
+      listOfAccount(accountId, page) {
+        const read = async (part: PageRequest) => {
+          const { items, ...rest } = await store.unanswered.listOfAccount(accountId, part);
+          return { ...rest, items: items.map((question) => ({ ...question, updatedAt: question.lastAskedAt })) };
+        };
+        return filterPage(read, { page, isByUpdate: true }, ({ companionId }) => isOwn(companionId));
+      },
+    },
     tools: {
       async create(accountId, tool, context) {
         if (!isOwn(tool.companionId)) throw missing("companion");

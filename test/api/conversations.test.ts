@@ -105,6 +105,23 @@ describe("lists", () => {
     expect(await list(filled)).toEqual(expected.map((name) => ids[name]));
   });
 
+  test("with their first and last words, where they are asked for, and with what matches a search", async () => {
+    const { data } = (
+      await client.call("GET", "/api/conversations?include=excerpts&q=nine&verified=false&failed=false")
+    ).json;
+    expect(data).toMatchObject([
+      {
+        ...{ id: ids.second, unanswered: false, failed: false, channels: ["text"] },
+        last_message: { role: "assistant", text: "We open at NINE" },
+        matches: [{ role: "assistant", before: "We open at ", match: "NINE", after: "" }],
+      },
+    ]);
+    expect((await client.call("GET", "/api/conversations")).json.data[0]).not.toHaveProperty("first_message");
+    const wrong = "?include=all&unanswered=1&failed=no&verified=&channel=fax";
+    const names = ["include", "unanswered", "failed", "verified", "channel"];
+    expectInvalid(await client.call("GET", `/api/conversations${wrong}`), names);
+  });
+
   test("to clients that delete each page before the next, in whatever order the first replies ended", async () => {
     const account = await server.createAccount();
     const busy = await server.createCompanion({}, account);

@@ -324,6 +324,62 @@ export function conversationStoreContract(open: OpenStore): void {
       });
     });
 
+    test("are listed by what went wrong in them, who spoke and how, page by page, and shown by their first and last words", async () => {
+      const { conversations, turns, unanswered } = world.store;
+      const ada = toVerifiedId("ada");
+      const plain = await converse({
+        said: ` Where\n is my ORDER?${" x".repeat(200)}`,
+        answered: "İn the bank, order 7",
+      });
+      const failing = world.turnOf(companion, { messageId: systemIds.uuid(), endCode: "upstream_error" });
+      await turns.settle(failing);
+      const left = world.turnOf(companion, { messageId: systemIds.uuid(), endCode: "abandoned" });
+      await turns.settle(left);
+      const verified = await converse({ visitorId: ada });
+      const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId: ada };
+      const asking = world.turnOf(companion, { key });
+      await turns.settle(asking);
+      const question = { messageId: asking.messages[0]?.id ?? "", groupId: systemIds.randomUuid() };
+      await unanswered.note({ key, unanswered: question, seen: null, atMs: world.clock.nowMs() });
+      const [failed, abandoned, open] = [failing, left, asking].map((turn) => turn.conversationId) as [
+        string,
+        string,
+        string,
+      ];
+
+      expect(await list({ unanswered: true })).toEqual([open]);
+      expect(await list({ failed: true })).toEqual([failed]);
+      expect(await list({ failed: false, verified: false })).toEqual([abandoned, plain]);
+      expect(await list({ verified: true, unanswered: false, channel: "text" })).toEqual([verified]);
+      expect(await list({ verified: true, updatedSinceMs: 0 })).toHaveLength(2);
+      expect(await list({ channel: "voice" })).toEqual([]);
+      expect(await list({ verified: true, q: "my order" })).toEqual([]);
+      expect(await list({ verified: false, q: "is my order" })).toEqual([plain]);
+      expect(await list({ verified: false, status: "open" })).toEqual([]);
+      const query = { ...anything, verified: false };
+      const one = await conversations.list(account.id, query, { ...firstPage, limit: 1 });
+      const rest = await conversations.list(account.id, query, { ...firstPage, afterId: one.nextAfterId });
+      expect([...one.items, ...rest.items].map(({ id }) => id)).toEqual([abandoned, failed, plain]);
+      expect(rest.nextAfterId).toBeNull();
+
+      const { items } = await conversations.list(account.id, anything, firstPage);
+      const excerpts = await conversations.readExcerpts(items, "order");
+      expect(excerpts.get(plain)).toMatchObject({
+        last: { role: "assistant", text: "İn the bank, order 7" },
+        ...{ unanswered: false, failed: false, channels: ["text"] },
+        hits: [
+          { role: "assistant", before: "İn the bank, ", match: "order", after: " 7" },
+          { role: "user", before: "Where is my ", match: "ORDER" },
+        ],
+      });
+      expect(excerpts.get(plain)?.first?.text).toStartWith("Where is my ORDER? x");
+      expect(excerpts.get(plain)?.first?.text.length).toBeLessThanOrEqual(200);
+      expect(excerpts.get(plain)?.hits?.[1]?.after.length).toBeLessThanOrEqual(200);
+      expect(excerpts.get(open)).toMatchObject({ unanswered: true, hits: [] });
+      expect(excerpts.get(failed)).toMatchObject({ failed: true });
+      expect((await conversations.readExcerpts(items, null)).get(plain)?.hits).toBeNull();
+    });
+
     test("past their companion's time are deleted, up to the limit, the rest kept", async () => {
       const { conversations, turns } = world.store;
       const forgetful = await world.createCompanion(account, { retentionDays: 10 });

@@ -90,6 +90,26 @@ export function sourceContract(open: OpenStore): void {
       expect(oldest?.items.map(({ id }) => id)).toEqual([ids[0]] as string[]);
     });
 
+    test("is listed for the whole account too, by status where that is asked for", async () => {
+      const { knowledge } = world.store;
+      const second = await world.createCompanion(account);
+      const stranger = await world.createCompanion(await world.createAccount());
+      const ids: string[] = [];
+      for (const of of [companion, second, companion]) ids.push((await makeSource(world, of)).id);
+      await makeSource(world, stranger);
+      const first = await knowledge.listOfAccount(account.id, null, { limit: 2, afterId: null });
+      expect(first.items).toMatchObject([
+        { id: ids[2], companionId: companion.id },
+        { id: ids[1], companionId: second.id },
+      ]);
+      const page = { limit: 2, afterId: first.nextAfterId };
+      expect(await knowledge.listOfAccount(account.id, "queued", page)).toMatchObject({
+        items: [{ id: ids[0] }],
+        nextAfterId: null,
+      });
+      expect((await knowledge.listOfAccount(account.id, "failed", firstPage)).items).toEqual([]);
+    });
+
     test("is refused beyond the most that a companion has, however many come at once, and leaves no upload", async () => {
       const { knowledge } = world.store;
       const fetched = { type: "url", url: "https://shop.example", upload: null } as const;

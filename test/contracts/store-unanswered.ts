@@ -76,6 +76,27 @@ export function unansweredStoreContract(open: OpenStore): void {
       expect(rest).toMatchObject({ items: [{ id: groups[4] }, { id: groups[1] }], nextAfterId: null });
     });
 
+    test("are listed for the whole account too, in pages that no companion's questions leave", async () => {
+      const second = await world.createCompanion(account);
+      const stranger = await world.createCompanion(await world.createAccount());
+      const groups = [1, 2, 3, 4].map(() => systemIds.randomUuid());
+      for (const [at, group] of groups.entries())
+        await ask(group, `question ${at}`, at % 2 === 0 ? {} : { to: second });
+      await ask(systemIds.randomUuid(), "of another", { to: stranger });
+      const { unanswered } = world.store;
+      const first = await unanswered.listOfAccount(account.id, { limit: 3, afterId: null });
+      expect(first.items).toMatchObject([
+        { id: groups[3], companionId: second.id, question: "question 3", count: 1 },
+        { id: groups[2], companionId: companion.id },
+        { id: groups[1], companionId: second.id },
+      ]);
+      const place = { afterId: first.nextAfterId, afterUpdatedAt: first.nextUpdatedAt ?? null };
+      const rest = await unanswered.listOfAccount(account.id, { limit: 3, ...place });
+      expect(rest).toMatchObject({ items: [{ id: groups[0] }], nextAfterId: null });
+      const oldest = await unanswered.listOfAccount(account.id, { limit: 2, afterId: null, order: "asc" });
+      expect(oldest.items.map(({ id }) => id)).toEqual([groups[0], groups[1]] as string[]);
+    });
+
     test("are out of reach for other accounts and companions", async () => {
       const { unanswered } = world.store;
       const stranger = await world.createAccount();

@@ -81,11 +81,8 @@ function readDashboard(): Pick<Sheet, "light" | "dark"> {
   return readThemes(style.replaceAll("--color-", "--"));
 }
 
-function readWidget(): Pick<Sheet, "light" | "dark"> {
-  const style = read("web/widget/launcher.css");
-  const rule = (name: string) => readVariables(style.split(`\n${name} {`)[1]?.split("}")[0] ?? "");
-  return { light: rule(".root"), dark: { ...rule(".root"), ...rule(".dark") } };
-}
+/** The widget has the tokens as they are. */
+const readWidget = () => readThemes(read("web/tokens.css"));
 
 const sheets: Record<string, Sheet> = {
   dashboard: {
@@ -102,9 +99,12 @@ const sheets: Record<string, Sheet> = {
   },
   widget: {
     ...readWidget(),
-    text: [...pairsOf(["text", "muted"], ["surface", "soft"]), "on-warn on warn"],
+    text: [
+      ...pairsOf(["text", "muted"], ["surface", "sunken", "ground"]),
+      ...["warn on warn-tint", "bad on bad-tint", "bad on surface", "good on surface"],
+    ],
     signs: pairsOf(["edge"], ["surface"]),
-    ornaments: ["line"],
+    ornaments: ["line", "line-strong"],
   },
   reference: {
     ...readSheet(styleText),
@@ -156,7 +156,7 @@ test("whatever colour an owner chooses, the widget's text can be read", () => {
         normalize(value),
       ]);
       const colors = { ...surfaces, ...Object.fromEntries(accent) };
-      expect(findUnreadable(colors, ["on-fill on fill", ...pairsOf(["ink"], ["surface", "soft"])], 4.5)).toEqual([]);
+      expect(findUnreadable(colors, ["on-fill on fill", ...pairsOf(["ink"], ["surface", "sunken"])], 4.5)).toEqual([]);
     }
   }
 });

@@ -17,9 +17,9 @@ const link = (href: string, text: string) =>
   `<a href="${href}" title="${href}" target="_blank" rel="noopener noreferrer nofollow">${text}</a>`;
 
 const code = (language: string, text: string) =>
-  `<div class="code" aria-live="off"><span>${language}</span><button></button><pre tabindex="0" dir="ltr" role="group" aria-label="Code block"><code>${text}</code></pre></div>`;
+  `<div class="code" aria-live="off"><span>${language}</span><div class="tools"><button></button></div><pre tabindex="0" dir="ltr" role="group" aria-label="Code block"><code>${text}</code></pre></div>`;
 const table = (rows: string) =>
-  `<div class="table" tabindex="0" role="group" aria-label="Table" aria-live="off"><table>${rows}</table></div>`;
+  `<div class="table" aria-live="off"><div class="scroll" tabindex="0" role="group" aria-label="Table"><table>${rows}</table></div><div class="tools"><button></button></div></div>`;
 
 const cases: [source: string, html: string][] = [
   ["plain", '<p class="p">plain</p>'],
@@ -185,6 +185,28 @@ test("however a text is cut, it ends as it would whole", async () => {
 test("an opening mark counts while its closing mark has yet to stream in", async () => {
   expect(await render(["some **bo"], true)).toBe('<p class="p">some <strong>bo</strong></p>');
   expect(await render(["some **bo"], false)).toBe('<p class="p">some **bo</p>');
+});
+
+test("no half of a mark is ever drawn while a reply streams in", async () => {
+  const text = [
+    "# Title\n\n**bold** and *it*, ~~gone~~, `code`, [a link](https://example.com/a_b) and [1][2].\n\n",
+    "| Country | Days |\n|---|---:|\n| **Germany** | 2 |\n\n",
+    "> quoted __text__\n\n- [x] done\n- item &amp; more<br>end\n\n---\n\n## Next\n\nlast\n\n[1] A source: https://example.com/\n[2] Another\n",
+  ].join("");
+  const drawn = await markdown.page.evaluate(
+    `(() => {
+      const [into, view] = open();
+      const found = new Set();
+      for (const at of Array.from(${JSON.stringify(text)}, (_, index) => index + 1)) {
+        view.update(${JSON.stringify(text)}.slice(0, at), true);
+        const clone = into.cloneNode(true);
+        for (const marker of clone.querySelectorAll(".mark")) marker.remove();
+        for (const [mark] of clone.textContent.matchAll(/[*_~\x60#|\\[]()&<\\\\-]|source|https/g)) found.add(mark + ": " + clone.textContent);
+      }
+      return [...found];
+    })()`,
+  );
+  expect(drawn).toEqual([]);
 });
 
 test("what is there keeps its nodes while more streams in, in one long list as well", async () => {

@@ -122,7 +122,7 @@ for (const colorScheme of someOf(["light", "dark"] as const)) {
       await page.getByLabel("Message").fill(question);
       await page.keyboard.press("Enter");
       await page.getByText("Prompt sent").waitFor();
-      const played = page.locator(".prose").last();
+      const played = page.locator(".reply").last();
       if (language === "english") await expectLooks(played);
       else expect(await styleOf(played, "ul", "direction")).toBe("rtl");
       expect(await findViolations(page)).toEqual([]);
@@ -132,8 +132,8 @@ for (const colorScheme of someOf(["light", "dark"] as const)) {
       await page.goto(`${world.server.url}/app/conversations`);
       await page.getByRole("link", { name: "Ada" }).first().click();
       await atPage(page, "Ada");
-      await page.locator(".prose td").first().waitFor();
-      if (language === "english") await expectLooks(page.locator(".prose").last());
+      await page.locator(".reply td").first().waitFor();
+      if (language === "english") await expectLooks(page.locator(".reply").last());
       await keepScreenshot(page, `reply-transcript-${language}-${colorScheme}`);
 
       const { page: visitor, close } = await world.open({

@@ -237,8 +237,8 @@ test("forced colours and reduced motion are respected", async () => {
   await widget.ask("Hello");
   await widget.replied();
   await keepScreenshot(page, "forced-colours");
-  expect(await styleOf(page, ".body", "borderTopStyle")).toBe("solid");
-  expect(await styleOf(page, ".body", "borderTopColor")).toBe(await styleOf(page, ".body", "color"));
+  expect(await styleOf(page, ".user .body", "borderTopStyle")).toBe("solid");
+  expect(await styleOf(page, ".user .body", "borderTopColor")).toBe(await styleOf(page, ".body", "color"));
   expect(await styleOf(page, ".panel", "animationName")).toBe("none");
   const moving = await openChat({ reducedMotion: "no-preference" });
   await moving.widget.open();

@@ -22,10 +22,10 @@ const findDanger = `(() => {
   for (const element of root.querySelectorAll("*")) {
     const name = element.tagName.toUpperCase();
     if (!allowed.has(name)) found.push(name);
-    if (name === "IMG" && !element.closest("header")) found.push("image in the log");
+    if (name === "IMG" && !element.closest("header") && !element.matches(".row > .who > img:not(.reply *)")) found.push("image in the log");
     for (const attribute of element.attributes) {
       if (/^on|^style$|^src(set|doc)$|^formaction$|^xlink/.test(attribute.name)) {
-        if (!(attribute.name === "style" && element.classList.contains("root"))) found.push(name + " " + attribute.name);
+        if (!(attribute.name === "style" && element.matches(".root, .log > div:empty"))) found.push(name + " " + attribute.name);
       }
       if (attribute.name === "href" && !/^(https?|mailto|tel):/.test(attribute.value)) found.push("href " + attribute.value);
     }

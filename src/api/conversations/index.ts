@@ -10,7 +10,7 @@ import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uuidQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
-import { ConversationObject, ConversationRows } from "../../http/schemas/conversation.ts";
+import { ConversationRow, ConversationRows } from "../../http/schemas/conversation.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { toWireMessage } from "../../http/schemas/message.ts";
 import { toUuid } from "../../lib/ids.ts";
@@ -28,7 +28,7 @@ const erasureSilenceSeconds = 120;
 const noPassages: ReadonlyMap<string, ShownPassage[]> = new Map();
 
 const makeListResponses = () => ({
-  200: jsonResponse("A page of conversations.", listOf(ConversationObject, "ConversationList")),
+  200: jsonResponse("A page of conversations.", listOf(ConversationRow, "ConversationList")),
 });
 
 export const conversationRoutes: readonly Route[] = [

@@ -1,4 +1,6 @@
 /** Lists of conversations: what they are filtered by, and their pages. */
+import { Type as t } from "@sinclair/typebox";
+import type { ConversationExcerpts } from "../../contracts/store/conversations.ts";
 import type { Services } from "../../core/dependencies.ts";
 import type { Principal } from "../../domain/account.ts";
 import { invalidFields } from "../../domain/errors.ts";
@@ -18,6 +20,11 @@ function chosen<Value extends string>(name: string, values: readonly Value[], de
   return valueQuery(name, () => OneOf(values, { description }), parse, `Must be one of: ${values.join(", ")}.`);
 }
 
+function whether(name: string, description: string) {
+  const parse = (text: string) => ({ true: true, false: false })[text];
+  return valueQuery(name, () => t.Boolean({ description }), parse, "Must be true or false.");
+}
+
 const peopleQuery = {
   state: chosen("state", ["waiting", "person"], "Only those in this state."),
   status: chosen("status", conversationStatuses, "Only those with this status."),
@@ -31,6 +38,15 @@ const peopleQuery = {
   ),
   unread: chosen("unread", ["true"], "Only those in which the visitor wrote what you have not read."),
   rating: chosen("rating", ["up", "down"], "Only those with a reply that was rated so."),
+  unanswered: whether("unanswered", "Only those with, or without, a question for which the sources had nothing."),
+  failed: whether("failed", "Only those with, or without, a reply that could not be finished."),
+  verified: whether("verified", "Only those of verified visitors, or of others."),
+  channel: chosen("channel", ["text", "voice"], "Only those with a message of this channel."),
+  include: chosen(
+    "include",
+    ["excerpts"],
+    "Adds `first_message`, `last_message`, `unanswered`, `failed` and `channels` to each conversation, and with `q` also `matches`.",
+  ),
   as: readerQuery,
 };
 
@@ -82,6 +98,11 @@ export async function listConversations(
     tag,
     unread,
     rating,
+    unanswered,
+    failed,
+    verified,
+    channel,
+    include,
     as,
     page,
   }: QueryValues<typeof filterQuery>,
@@ -94,8 +115,9 @@ export async function listConversations(
   // Nobody is both, nor one who was never seen.
   const isNobody = visitorSub !== null && (verifiedId === null || visitorId !== null);
   const people = { state, status, assigneeId: assignee, tag, unreadBy: unread ? readerId : null, rating };
+  const marks = { unanswered, failed, verified, channel };
   const { updatedSinceMs } = page;
-  const filter = { companionId, visitorId: verifiedId ?? visitorId, ...range, q, ...people, updatedSinceMs };
+  const filter = { companionId, visitorId: verifiedId ?? visitorId, ...range, q, ...people, ...marks, updatedSinceMs };
   const rows = new ConversationRows(services, accountId, readerId);
   return collectList(
     page,
@@ -103,8 +125,18 @@ export async function listConversations(
       if (isNobody) return { items: [], nextAfterId: null };
       const found = await store.conversations.list(accountId, filter, part);
       const shown = await rows.show(found.items);
+      if (include !== null) {
+        const excerpts = await store.conversations.readExcerpts(found.items, q);
+        for (const row of shown) Object.assign(row, toWireExcerpts(excerpts.get(row.id)));
+      }
       return { ...found, items: found.items.map(({ id, updatedAt }, at) => ({ id, updatedAt, row: shown[at] })) };
     },
     ({ row = {} }) => row,
   );
+}
+
+function toWireExcerpts(excerpts: ConversationExcerpts | undefined) {
+  if (excerpts === undefined) return {};
+  const { first, last, hits, ...marks } = excerpts;
+  return { first_message: first, last_message: last, ...marks, ...(hits === null ? {} : { matches: hits }) };
 }

@@ -14,7 +14,7 @@ import { toolCallFields, toWireToolCall } from "../../http/schemas/tool-call.ts"
 import { toRfc3339 } from "../../lib/clock.ts";
 import { ContactObject, HandoffObject, NoteObject } from "./team-responses.ts";
 
-export type { WireConversation as Conversation } from "../../http/schemas/conversation.ts";
+export type { ListedConversation, WireConversation as Conversation } from "../../http/schemas/conversation.ts";
 export type { Message } from "../../http/schemas/message.ts";
 export type { ConversationEvent } from "./team-responses.ts";
 

@@ -7,6 +7,7 @@ import { pageQuery, toWireList } from "../../http/paging.ts";
 import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
+import { accountLists } from "./account-lists.ts";
 import { searchBody } from "./model.ts";
 import { passageRoute } from "./passage-route.ts";
 import { KnowledgeFound, SourceObject, toWireFound, toWireSource } from "./responses.ts";
@@ -173,4 +174,5 @@ export const knowledgeRoutes: readonly Route[] = [
     },
   }),
   ...unansweredRoutes,
+  ...accountLists,
 ];

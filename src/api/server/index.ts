@@ -16,24 +16,31 @@ import { testModel } from "./test-model.ts";
 const keptMs = 60_000;
 const gravest = ["fail", "warn", "ok"];
 
-interface Checked {
-  readonly report: ServerReport;
-  readonly atMs: number;
+interface Checks {
+  readonly running: Promise<ServerReport>;
+  /** Null while they run. */
+  endedMs: number | null;
 }
 
 /** By the reports of the server, of which tests have several in a process. */
-const lastChecks = new WeakMap<Services["serverReports"], Promise<Checked>>();
+const lastChecks = new WeakMap<Services["serverReports"], Checks>();
 
-/** Of the last minute, or under way, or made now. */
-async function readReport({ serverReports, clock }: Services): Promise<Checked> {
+/** Of the last minute, or under way, or made now. Nothing waits before they are noted: those who ask together share them. */
+async function readReport({ serverReports, clock }: Services): Promise<{ report: ServerReport; atMs: number }> {
   const { check } = serverReports;
   if (check === null) throw new AppError("unavailable", "This server can't examine itself.");
-  const last = await lastChecks.get(serverReports);
-  if (last !== undefined && clock.nowMs() - last.atMs < keptMs) return last;
-  const checking = check().then((report) => ({ report, atMs: clock.nowMs() }));
-  lastChecks.set(serverReports, checking);
-  checking.catch(() => lastChecks.delete(serverReports));
-  return await checking;
+  const last = lastChecks.get(serverReports);
+  const isKept = last !== undefined && (last.endedMs === null || clock.nowMs() - last.endedMs < keptMs);
+  const checks: Checks = isKept ? last : { running: check(), endedMs: null };
+  if (!isKept) lastChecks.set(serverReports, checks);
+  try {
+    const report = await checks.running;
+    checks.endedMs ??= clock.nowMs();
+    return { report, atMs: checks.endedMs };
+  } catch (error) {
+    lastChecks.delete(serverReports);
+    throw error;
+  }
 }
 
 export const serverRoutes: readonly Route[] = [

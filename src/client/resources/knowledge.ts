@@ -1,7 +1,11 @@
 /** What companions read, what is found there, and the questions that it has no answer to. */
 import type {
+  AccountQuestionList,
+  AccountSourceList,
   KnowledgeFound,
   KnowledgeSearch,
+  ListAccountSourcesQuery,
+  ListAccountUnansweredQuery,
   ListSourcePassagesQuery,
   ListSourcesQuery,
   ListUnansweredQuery,
@@ -66,6 +70,10 @@ export function sourceCalls(transport: Transport) {
     listAll: (companionId: string, query: ListSourcesQuery = {}, options: CallOptions = {}) =>
       iteratePages(query, (page) => list(companionId, page, options)),
 
+    /** One page of all companions, newest first; `status` filters. */
+    listOfAccount: (query: ListAccountSourcesQuery = {}, options: CallOptions = {}) =>
+      transport.json<AccountSourceList>({ method: "GET", path: ["api", "sources"], query }, options),
+
     get: (companionId: string, id: string, options: CallOptions = {}) =>
       transport.json<Source>({ method: "GET", path: at(companionId, id) }, options),
 
@@ -121,6 +129,10 @@ export function unansweredCalls(transport: Transport) {
     list,
     listAll: (companionId: string, query: ListUnansweredQuery = {}, options: CallOptions = {}) =>
       iteratePages(query, (page) => list(companionId, page, options)),
+
+    /** One page of all companions, the question asked last first. */
+    listOfAccount: (query: ListAccountUnansweredQuery = {}, options: CallOptions = {}) =>
+      transport.json<AccountQuestionList>({ method: "GET", path: ["api", "unanswered"], query }, options),
 
     /** Makes a source of the answer; the question leaves the list. */
     answer: (companionId: string, id: string, answer: QuestionAnswer, options: CreateOptions = {}) =>

@@ -1,5 +1,5 @@
 /** Conversations, for the owner to read, search and erase. */
-import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
+import type { Conversation, ConversationKey, Message, MessageChannel, MessageRole } from "../../domain/conversation.ts";
 import type { ConversationStatus } from "../../domain/handoff.ts";
 import type { ArrivalMark } from "../coordination.ts";
 import type { Page, PageRequest } from "./page.ts";
@@ -27,6 +27,43 @@ export interface ConversationQuery {
   unreadBy?: string | null;
   /** Only those with a reply that was rated so. */
   rating?: "up" | "down" | null;
+  /** With, or without, a question for which the companion's sources had nothing. */
+  unanswered?: boolean | null;
+  /** With, or without, a reply that the model or the server failed to finish. */
+  failed?: boolean | null;
+  /** Of verified visitors, or of others. */
+  verified?: boolean | null;
+  /** With a message of this channel. */
+  channel?: MessageChannel | null;
+}
+
+/** UTF-16 units of an excerpt, or of a hit with what is around it. */
+export const maxExcerptLength = 200;
+
+/** The beginning of a message on one line, at most `maxExcerptLength`. */
+export interface Excerpt {
+  role: MessageRole;
+  text: string;
+}
+
+/** Where a message contains what was searched; together at most about `maxExcerptLength`. */
+export interface SearchHit {
+  role: MessageRole;
+  before: string;
+  match: string;
+  after: string;
+}
+
+export interface ConversationExcerpts {
+  /** The visitor's first message; null if there is none. */
+  first: Excerpt | null;
+  /** Anyone's. */
+  last: Excerpt | null;
+  unanswered: boolean;
+  failed: boolean;
+  channels: MessageChannel[];
+  /** The newest three; empty if they are too far back, null without a search. */
+  hits: SearchHit[] | null;
 }
 
 /** The position of a message in its conversation. */
@@ -70,9 +107,12 @@ export interface ConversationStore {
    * By creation, or with `updatedSinceMs` by last change. With `q` or `updatedSinceMs` a page may have fewer than `limit`
    * items, or none, although more follow: it returns what it has found after a bounded amount of reading. So it does with
    * what is about people, which is in the order in which conversations were first stored unless `updatedSinceMs` is given:
-   * where turns of several began at the same time, another one than that of creation.
+   * where turns of several began at the same time, another one than that of creation; and with what `ConversationExcerpts`
+   * marks.
    */
   list(accountId: string, query: ConversationQuery, page: PageRequest): Promise<Page<Conversation>>;
+  /** Of conversations that `list` returned, by id. Those that are gone have neither first nor last message. */
+  readExcerpts(found: readonly Conversation[], q: string | null): Promise<Map<string, ConversationExcerpts>>;
   /**
    * Gives an anonymous conversation to a verified visitor, with all that is in it, and its voice sessions that wait for
    * their transcript. False, and nothing changes, if there is no such conversation, if it is a verified visitor's, if the

@@ -1,5 +1,5 @@
 /** Sources of companions, the queue of those to be read, and the index of their text. */
-import type { DocumentKind, PassageRef, Source, SourceType } from "../../domain/knowledge.ts";
+import type { DocumentKind, PassageRef, Source, SourceStatus, SourceType } from "../../domain/knowledge.ts";
 import type {
   EditionDocument,
   EditionFacts,
@@ -114,6 +114,8 @@ export interface KnowledgeStore {
   create(accountId: string, companionId: string, source: NewSource, context: WriteContext): Promise<Source | null>;
   /** By id, which callers make in the order of creation. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<Source> | null>;
+  /** The same of all companions of the account; null: of any status. */
+  listOfAccount(accountId: string, status: SourceStatus | null, page: PageRequest): Promise<Page<Source>>;
   find(accountId: string, companionId: string, id: string): Promise<Source | null>;
   /** The upload with what the owner of a text wrote, as it was sent last; null of other types, and if absent. */
   findText(accountId: string, companionId: string, id: string): Promise<KeptText | null>;

@@ -42,6 +42,8 @@ export interface UnansweredStore {
   listSeen(conversationId: string, messageIds: readonly string[]): Promise<Map<string, ShownPassage[]>>;
   /** By the last asking, the newest first unless the page asks otherwise. Null if the account has no such companion. */
   list(accountId: string, companionId: string, page: PageRequest): Promise<Page<UnansweredQuestion> | null>;
+  /** The same of all companions of the account. */
+  listOfAccount(accountId: string, page: PageRequest): Promise<Page<UnansweredQuestion>>;
   find(accountId: string, companionId: string, id: string): Promise<UnansweredQuestion | null>;
   /** False if absent. Audit: `unanswered.dismiss`. */
   dismiss(accountId: string, companionId: string, id: string, context: WriteContext): Promise<boolean>;

@@ -57,6 +57,7 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
 
   return {
     list: (accountId, query, page) => people.list(lists, accountId, query, page),
+    readExcerpts: people.readExcerpts,
     find: (accountId, id, page = newestMessages) => pages.find(accountId, id, page),
 
     delete: async (accountId, id, context) => {

@@ -1,6 +1,7 @@
 /** What turns found in knowledge, and unanswered questions, in PostgreSQL. */
 import type { IndexedPassage } from "../../contracts/store/editions.ts";
 import type { KnowledgeStore } from "../../contracts/store/knowledge.ts";
+import type { PageRequest } from "../../contracts/store/page.ts";
 import type { SeenPassage, ShownPassage, UnansweredStore } from "../../contracts/store/unanswered.ts";
 import { maxAskings, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { decodeSeen, encodeSeen } from "../store-shared/rows/knowledge.ts";
@@ -33,31 +34,35 @@ const deleteOldest = `DELETE FROM knowledge_turns WHERE ctid = ANY (ARRAY (
 
 /** Askings whose conversation is there: of others, the removal is under way. */
 const isKept = "EXISTS (SELECT FROM conversations c WHERE c.number = t.conversation_number)";
-const groups = (condition: string) => `SELECT t.group_id AS id, count(*)::float8 AS count,
-    min(t.created_at)::float8 AS "firstAskedAt", max(t.created_at)::float8 AS "lastAskedAt"
-  FROM knowledge_turns t WHERE t.companion_id = $1 AND t.group_id IS NOT NULL ${condition} AND ${isKept}
-  GROUP BY t.group_id`;
+const ofOne = "t.companion_id = $1";
+const ofAll = "t.companion_id IN (SELECT c.id FROM companions c WHERE c.account_id = $1)";
+const groups = (companions: string, condition = "") => `SELECT t.group_id AS id, t.companion_id AS "companionId",
+    count(*)::float8 AS count, min(t.created_at)::float8 AS "firstAskedAt", max(t.created_at)::float8 AS "lastAskedAt"
+  FROM knowledge_turns t WHERE ${companions} AND t.group_id IS NOT NULL ${condition} AND ${isKept}
+  GROUP BY t.companion_id, t.group_id`;
 const question = `(SELECT m.text FROM knowledge_turns t
     JOIN messages m ON m.conversation_number = t.conversation_number AND m.id = t.message_id
-  WHERE t.companion_id = $1 AND t.group_id = g.id AND t.group_id IS NOT NULL AND ${isKept}
+  WHERE t.companion_id = g."companionId" AND t.group_id = g.id AND t.group_id IS NOT NULL AND ${isKept}
   ORDER BY t.created_at DESC, t.number DESC LIMIT 1)`;
 
-const page = (after: string, order: string) => `SELECT g.*, ${question} AS question FROM (${groups("")}
+const page = (companions: string, after: string, order: string) => `SELECT g.*, ${question} AS question
+  FROM (${groups(companions)}
     HAVING (max(t.created_at), t.group_id) ${after} ($2, $3)
     ORDER BY max(t.created_at) ${order}, t.group_id ${order} LIMIT $4) AS g
   ORDER BY g."lastAskedAt" ${order}, g.id ${order}`;
 
 export const unansweredQueries = {
-  desc: page("<", "DESC"),
-  asc: page(">", "ASC"),
-  one: `SELECT g.*, ${question} AS question FROM (${groups("AND t.group_id = $2")}) AS g`,
+  desc: page(ofOne, "<", "DESC"),
+  asc: page(ofOne, ">", "ASC"),
+  ofAccount: { desc: page(ofAll, "<", "DESC"), asc: page(ofAll, ">", "ASC") },
+  one: `SELECT g.*, ${question} AS question FROM (${groups(ofOne, "AND t.group_id = $2")}) AS g`,
   seen: `SELECT t.message_id AS "messageId", t.seen, t.companion_id AS "companionId" FROM knowledge_turns t
     WHERE t.conversation_number = (SELECT c.number FROM conversations c WHERE c.id = $1)
       AND t.message_id = ANY($2::text[]) AND t.seen IS NOT NULL`,
 };
 const deleteAskings = "DELETE FROM knowledge_turns WHERE companion_id = $1 AND group_id = $2 AND group_id IS NOT NULL";
 
-type GroupRow = Omit<UnansweredQuestion, "companionId" | "question"> & { question: string | null };
+type GroupRow = Omit<UnansweredQuestion, "question"> & { question: string | null };
 
 export interface UnansweredParts {
   sources: KnowledgeSources;
@@ -70,8 +75,19 @@ export function createUnansweredStore(
   { sources, readPassages }: UnansweredParts,
 ): UnansweredStore {
   /** Null if all its words are gone, as in the middle of an erasure. */
-  const toQuestion = (companionId: string, { question, ...group }: GroupRow): UnansweredQuestion | null =>
-    question === null ? null : { ...group, companionId, question };
+  const toQuestion = ({ question, ...group }: GroupRow): UnansweredQuestion | null =>
+    question === null ? null : { ...group, question };
+
+  async function readPage(query: string, owner: string, { limit, afterId, afterUpdatedAt, order }: PageRequest) {
+    const place = [afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER), afterId ?? ""];
+    const rows = await engine.heavy.all<GroupRow>(query, [owner, ...place, limit + 1]);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return {
+      items: page.flatMap((row) => toQuestion(row) ?? []),
+      ...{ nextAfterId: last?.id ?? null, nextUpdatedAt: last?.lastAskedAt ?? null },
+    };
+  }
 
   const isOwn = async (queries: Queries, accountId: string, companionId: string) =>
     (await queries.get(selectOwned, [companionId, accountId])) !== null;
@@ -79,7 +95,7 @@ export function createUnansweredStore(
   async function find(queries: Queries, accountId: string, companionId: string, id: string) {
     if (!(await isOwn(queries, accountId, companionId))) return null;
     const row = await queries.get<GroupRow>(unansweredQueries.one, [companionId, id]);
-    return row === null ? null : toQuestion(companionId, row);
+    return row === null ? null : toQuestion(row);
   }
 
   async function findPassages(companionId: string, refs: readonly SeenPassage[]): Promise<Map<string, IndexedPassage>> {
@@ -129,17 +145,12 @@ export function createUnansweredStore(
       return new Map(seen.map((row) => [row.messageId, row.passages.map(show)]));
     },
 
-    async list(accountId, companionId, { limit, afterId, afterUpdatedAt, order = "desc" }) {
+    async list(accountId, companionId, page) {
       if (!(await isOwn(engine.quick, accountId, companionId))) return null;
-      const place = [afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER), afterId ?? ""];
-      const rows = await engine.heavy.all<GroupRow>(unansweredQueries[order], [companionId, ...place, limit + 1]);
-      const page = rows.slice(0, limit);
-      const last = rows.length > limit ? page.at(-1) : undefined;
-      return {
-        items: page.flatMap((row) => toQuestion(companionId, row) ?? []),
-        ...{ nextAfterId: last?.id ?? null, nextUpdatedAt: last?.lastAskedAt ?? null },
-      };
+      return await readPage(unansweredQueries[page.order ?? "desc"], companionId, page);
     },
+
+    listOfAccount: (accountId, page) => readPage(unansweredQueries.ofAccount[page.order ?? "desc"], accountId, page),
 
     find: (accountId, companionId, id) => find(engine.quick, accountId, companionId, id),
 

@@ -108,6 +108,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
 
   return {
     list: (accountId, query, page) => people.list(lists, accountId, query, page),
+    readExcerpts: people.readExcerpts,
 
     merge: async (from, visitor) => {
       if (isVerifiedId(from.visitorId)) return false;

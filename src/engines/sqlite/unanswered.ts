@@ -1,5 +1,6 @@
 /** What turns found in knowledge, and unanswered questions, in SQLite. */
 import type { IndexedPassage } from "../../contracts/store/editions.ts";
+import type { PageRequest } from "../../contracts/store/page.ts";
 import type { ShownPassage, UnansweredStore } from "../../contracts/store/unanswered.ts";
 import type { UnansweredQuestion } from "../../domain/knowledge.ts";
 import { maxAskings } from "../../domain/knowledge.ts";
@@ -32,6 +33,9 @@ const groups = (condition: string) => `SELECT group_id AS id, count(*) AS count,
   GROUP BY group_id`;
 
 export const unansweredQueries = {
+  /** Those of the account that have any. */
+  companions: `SELECT id FROM companions AS c WHERE account_id = ? AND EXISTS
+    (SELECT 1 FROM knowledge_turns INDEXED BY knowledge_turns_oldest WHERE companion_id = c.id AND group_id IS NOT NULL)`,
   list: `${groups("")} HAVING (max(created_at), group_id) < (?, ?) ORDER BY lastAskedAt DESC, group_id DESC LIMIT ?`,
   listOldestFirst: `${groups("")} HAVING (max(created_at), group_id) > (?, ?) ORDER BY lastAskedAt, group_id LIMIT ?`,
   find: groups("AND group_id = ?"),
@@ -74,6 +78,7 @@ export function createUnansweredStore(
   const selectOwn = engine.query<{ one: number }, [string, string]>(
     "SELECT 1 AS one FROM companions WHERE id = ? AND account_id = ?",
   );
+  const selectCompanions = engine.query<{ id: string }, [string]>(unansweredQueries.companions);
   const selectGroups = {
     desc: engine.query<GroupRow, [string, number, string, number]>(unansweredQueries.list),
     asc: engine.query<GroupRow, [string, number, string, number]>(unansweredQueries.listOldestFirst),
@@ -96,6 +101,25 @@ export function createUnansweredStore(
     const group = isOwn(accountId, companionId) ? selectGroup.get(companionId, id) : null;
     return group === null ? null : read(companionId, group);
   }
+
+  /** `groups`: one more than the page has, where there are more. Each reads its question within slices. */
+  async function toQuestions(groups: readonly (GroupRow & { companionId: string })[], limit: number) {
+    const page = groups.slice(0, limit);
+    const items: UnansweredQuestion[] = [];
+    for (let at = 0; at < page.length; at += questionsPerSlice) {
+      if (at > 0) await pause();
+      const slice = page.slice(at, at + questionsPerSlice);
+      const questions = await engine.read(() => slice.map((group) => read(group.companionId, group)));
+      items.push(...questions.filter((question) => question !== null));
+    }
+    const last = groups.length > limit ? page.at(-1) : undefined;
+    return { items, nextAfterId: last?.id ?? null, nextUpdatedAt: last?.lastAskedAt ?? null };
+  }
+
+  const toPlace = ({ afterId, afterUpdatedAt, order }: PageRequest): [number, string] => [
+    afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER),
+    afterId ?? "",
+  ];
 
   function toShown(seen: string, found: ReadonlyMap<string, IndexedPassage>): ShownPassage[] {
     return decodeSeen(seen).map((passage) => {
@@ -137,22 +161,34 @@ export function createUnansweredStore(
       return shown;
     },
 
-    async list(accountId, companionId, { limit, afterId, afterUpdatedAt, order = "desc" }) {
-      const place = [afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER), afterId ?? ""] as const;
+    async list(accountId, companionId, page) {
+      const { limit, order = "desc" } = page;
       const found = await engine.read(() =>
-        isOwn(accountId, companionId) ? selectGroups[order].all(companionId, ...place, limit + 1) : null,
+        isOwn(accountId, companionId) ? selectGroups[order].all(companionId, ...toPlace(page), limit + 1) : null,
       );
-      if (found === null) return null;
-      const page = found.slice(0, limit);
-      const items: UnansweredQuestion[] = [];
-      for (let at = 0; at < page.length; at += questionsPerSlice) {
-        if (at > 0) await pause();
-        const slice = page.slice(at, at + questionsPerSlice);
-        const questions = await engine.read(() => slice.map((group) => read(companionId, group)));
-        items.push(...questions.filter((question) => question !== null));
+      return (
+        found &&
+        (await toQuestions(
+          found.map((group) => ({ ...group, companionId })),
+          limit,
+        ))
+      );
+    },
+
+    // A companion at a time: all of them together would hold the event loop.
+    async listOfAccount(accountId, page) {
+      const { limit, order = "desc" } = page;
+      const sign = order === "asc" ? 1 : -1;
+      let groups: (GroupRow & { companionId: string })[] = [];
+      for (const { id: companionId } of await engine.read(() => selectCompanions.all(accountId))) {
+        await pause();
+        const found = await engine.read(() => selectGroups[order].all(companionId, ...toPlace(page), limit + 1));
+        groups.push(...found.map((group) => ({ ...group, companionId })));
+        groups = groups
+          .sort((a, b) => sign * (a.lastAskedAt - b.lastAskedAt || (a.id < b.id ? -1 : 1)))
+          .slice(0, limit + 1);
       }
-      const last = found.length > limit ? page.at(-1) : undefined;
-      return { items, nextAfterId: last?.id ?? null, nextUpdatedAt: last?.lastAskedAt ?? null };
+      return await toQuestions(groups, limit);
     },
 
     find: (accountId, companionId, id) => engine.read(() => find(accountId, companionId, id)),

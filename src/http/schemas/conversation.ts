@@ -1,6 +1,7 @@
 /** A conversation as the team sees it, in lists and in the inbox's stream: its schema, and the conversion into it. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { CompanionStore } from "../../contracts/store/companions.ts";
+import { maxExcerptLength } from "../../contracts/store/conversations.ts";
 import type { HandoffStore } from "../../contracts/store/handoffs.ts";
 import type { Visitors } from "../../core/visitors/visitors.ts";
 import type { Companion } from "../../domain/companion.ts";
@@ -80,7 +81,45 @@ export const makeConversationFields = () => ({
   updated_at: instant("When its last message was sent."),
 });
 
+const ExcerptObject = namedObject(
+  "Excerpt",
+  () => ({
+    role: OneOf(["user", "assistant"]),
+    text: t.String({ maxLength: maxExcerptLength, examples: ["Where is my order?"] }),
+  }),
+  { description: "The beginning of a message, on one line." },
+);
+
+const SearchHitObject = namedObject(
+  "SearchHit",
+  () => ({
+    role: OneOf(["user", "assistant"]),
+    before: t.String({ examples: ["Where is my "] }),
+    match: t.String({ examples: ["order"] }),
+    after: t.String({ examples: ["?"] }),
+  }),
+  { description: "Where a message contains `q`: the words themselves, and what stands around them, on one line." },
+);
+
+/** What lists have with `include=excerpts`. */
+const makeExcerptFields = () => ({
+  first_message: t.Optional(Nullable(ExcerptObject)),
+  last_message: t.Optional(Nullable(ExcerptObject)),
+  unanswered: t.Optional(t.Boolean({ description: "A question found nothing in the sources." })),
+  failed: t.Optional(t.Boolean({ description: "A reply could not be finished." })),
+  channels: t.Optional(t.Array(OneOf(["text", "voice"]))),
+  matches: t.Optional(
+    t.Array(SearchHitObject, { description: "With `q`: up to three of the newest; empty where they are far back." }),
+  ),
+});
+
 export const ConversationObject = namedObject("Conversation", makeConversationFields);
+/** A conversation in a list. */
+export type ListedConversation = Static<typeof ConversationRow>;
+export const ConversationRow = namedObject("ConversationRow", () => ({
+  ...makeConversationFields(),
+  ...makeExcerptFields(),
+}));
 export type WireConversation = Static<typeof ConversationObject>;
 
 // Not `Services`, which pages would compile with the types of this file.

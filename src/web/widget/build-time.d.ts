@@ -4,6 +4,7 @@
 declare const LAUNCHER_STYLE: string;
 declare const PANEL_STYLE: string;
 declare const VOICE_STYLE: string;
+declare const REPLY_STYLE: string;
 /** File name under `/assets/` of what is behind the launcher, and its hash for `integrity`. */
 declare const PANEL_FILE: string;
 declare const PANEL_INTEGRITY: string;

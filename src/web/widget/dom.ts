@@ -49,6 +49,7 @@ export const icons = {
   send: "M12 19V5M6 11l6-6 6 6",
   stop: "M7 7h10v10H7z",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
+  expand: "M14 5h5v5M10 19H5v-5M19 5l-6 6M5 19l6-6",
   check: "M5 12l5 5 9-9",
   microphone: "M9 6a3 3 0 0 1 6 0v5a3 3 0 0 1-6 0zM6 11a6 6 0 0 0 12 0M12 17v4",
 };

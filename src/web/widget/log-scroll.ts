@@ -21,7 +21,7 @@ const slack = 8;
 
 /** `content` grows within `log`, which scrolls; `label` names the button that leads to the end. */
 export function createLogScroll(log: HTMLElement, content: HTMLElement, label: string): LogScroll {
-  const button = iconButton("down", icons.down, label, () => {
+  const button = iconButton("to-end", icons.down, label, () => {
     pin = "end";
     glide();
     // The button goes.

@@ -2,13 +2,12 @@
 import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
-import { dressButton, h, iconButton, icons, textButton } from "./dom.ts";
-import { createRows, type Row } from "./log-rows.ts";
+import { h, textButton } from "./dom.ts";
+import { createRows } from "./log-rows.ts";
 import { createLogScroll } from "./log-scroll.ts";
-import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import { makeLink } from "./markdown-inline.ts";
+import { createRowMaker } from "./message-row.ts";
 import type { PanelHost } from "./panel-host.ts";
-import { loadFeedback } from "./people.ts";
 import { allowsChat, canRetry, describe, isLimit } from "./problem.ts";
 import { english, fill, type Strings } from "./strings.ts";
 
@@ -20,13 +19,9 @@ export interface LogView {
   close(): void;
 }
 
-export function createLogView(
-  chat: Chat,
-  strings: Strings,
-  announcer: Announcer,
-  { lang, privacyUrl, load }: PanelHost,
-): LogView {
+export function createLogView(chat: Chat, strings: Strings, announcer: Announcer, host: PanelHost): LogView {
   const { say } = announcer;
+  const { privacyUrl } = host;
   const link = privacyUrl ? makeLink(privacyUrl, (into) => into.append(strings.privacy)) : "";
   // Present before the configuration is known: a message can already be written.
   const disclosure = h("p", { class: "disclosure" }, `${strings.disclosure} `, link);
@@ -48,106 +43,11 @@ export function createLogView(
     "aria-label": strings.conversation,
   });
   const scroll = createLogScroll(element, h("div", { class: "lines" }, previous, intro, list, notice), strings.latest);
-  const rows = createRows(list, scroll, makeRow);
+  const rows = createRows(list, scroll, createRowMaker(chat, strings, announcer, host, scroll));
   let greeted: unknown;
   let starters: HTMLElement;
   let told = "";
   let timer = 0;
-
-  function copyButton(getText: () => string): HTMLElement {
-    const button = iconButton("copy", icons.copy, strings.copy, async () => {
-      // Refused in some frames, absent on plain HTTP: then the button does not say that it copied.
-      await navigator.clipboard.writeText(getText());
-      dressButton(button, icons.check, strings.copied);
-      say(strings.copied);
-    });
-    return button;
-  }
-
-  function makeRow(message: Message): Row {
-    const { role, at } = message;
-    const isUser = role === "user";
-    const body = h("div", { class: "body", dir: "auto" });
-    const date = new Date(at);
-    const isToday = date.toDateString() === new Date().toDateString();
-    const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
-    const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
-    const { by } = message;
-    const isPerson = by !== undefined;
-    const name = by || (isUser ? strings.you : (chat.source.config?.name ?? strings.assistant));
-    let markdown: MarkdownView;
-    const begin = () => {
-      body.replaceChildren();
-      markdown = createMarkdownView(body, strings, copyButton);
-    };
-    begin();
-    const dots = h("span", { class: "dots" });
-    if (isUser) body.textContent = message.text;
-    else foot.append(copyButton(() => message.text));
-    let card: Promise<() => void> | undefined;
-    let rating: Promise<() => void> | undefined;
-    let drawn: { text: string; state: string; work: unknown } | null = null;
-    const row = h(
-      "div",
-      { class: `row ${role}` },
-      h("span", { class: isPerson ? "by" : "unseen", dir: "auto" }, isPerson ? name : `${name}: `),
-      body,
-      foot,
-    );
-    return {
-      element: row,
-      draw() {
-        const { text, state, asks } = message;
-        const isStreaming = state === "streaming";
-        const work = isStreaming && message.work;
-        row.dataset.state = state;
-        foot.hidden = isStreaming || !text;
-        // What is kept for a person has no reply.
-        body.hidden = (!isStreaming || chat.isHeld) && !text;
-        if (asks) {
-          card ??= load<typeof import("./confirm.ts")>(CONFIRM_FILE, CONFIRM_INTEGRITY, "confirm.js").then(
-            ({ createCard }) => createCard(row, message, chat, strings, announcer),
-          );
-          // Without the file the decision waits: it is loaded again when something is drawn.
-          card.then(
-            (draw) => draw(),
-            () => {
-              card = undefined;
-            },
-          );
-        }
-        if (!isUser && !isPerson && !isStreaming && text && !message.isFinal && chat.source.config?.ratings) {
-          rating ??= loadFeedback(load).then(({ addRating }) => addRating(foot, message, chat, strings, announcer));
-          rating.then(
-            (draw) => draw(),
-            () => {
-              rating = undefined;
-            },
-          );
-        }
-        if (isUser || (text === drawn?.text && state === drawn.state && work === drawn.work)) return;
-        // Gone on with after an end, or another one in its place.
-        if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) begin();
-        const now = { text, state, work };
-        drawn = now;
-        if (isStreaming) scroll.grow();
-        dots.remove();
-        markdown.update(isPerson ? toMarkdown(text) : text, isStreaming);
-        dots.textContent = work ? strings[work] : "• • •";
-        if (work || !text) body.append(dots);
-        if (isStreaming || !message.sources?.length) return;
-        const redraw = (shown: string) => {
-          begin();
-          markdown.update(shown, false);
-        };
-        // Without the file the reply stays as it is: its footer says the same.
-        load<typeof import("./sources.ts")>(SOURCES_FILE, SOURCES_INTEGRITY, "sources.js").then(
-          ({ showSources }) => drawn === now && showSources(body, message, strings, redraw),
-          () => {},
-        );
-      },
-    };
-  }
 
   function drawIntro(): void {
     const { source } = chat;
@@ -167,7 +67,11 @@ export function createLogView(
         h(
           "div",
           { class: "row assistant" },
-          h("div", { class: "body", dir: "auto" }, isDefault ? fill(strings.greeting, config.name) : config.greeting),
+          h(
+            "div",
+            { class: "body reply", dir: "auto" },
+            isDefault ? fill(strings.greeting, config.name) : config.greeting,
+          ),
         ),
         starters,
       );
@@ -220,12 +124,4 @@ export function createLogView(
       scroll.close();
     },
   };
-}
-
-/** What people write is no Markdown: only its lines and addresses count. */
-function toMarkdown(text: string): string {
-  const parts = text.split(/(https?:\/\/\S+)/);
-  return parts
-    .map((part, at) => (at % 2 ? part : part.replace(/[!-/:-@[-`{-~]/g, "\\$&").replace(/ *\n/g, "  \n")))
-    .join("");
 }

@@ -1,5 +1,6 @@
 /** What the lines of a reply make: lists and quotes, and in them paragraphs, code and tables. Each line is taken once. */
 import { h } from "./dom.ts";
+import { markEdges } from "./markdown-frames.ts";
 import { renderInline } from "./markdown-inline.ts";
 import {
   type Code,
@@ -49,7 +50,8 @@ interface Cursor {
   start: number;
 }
 
-export type MakeTool = (getCode: () => string) => HTMLElement;
+/** Buttons for a block; `getCode` only for code. */
+export type MakeTools = (block: HTMLElement, getCode?: () => string) => HTMLElement[];
 
 export interface Blocks {
   /** `isShort`: else it is the beginning of a line too long to be anything but text. `isOpen`: more of it may follow. */
@@ -62,7 +64,7 @@ export interface Blocks {
   save(): () => void;
 }
 
-export function createBlocks(into: HTMLElement, words: Words, makeTool?: MakeTool): Blocks {
+export function createBlocks(into: HTMLElement, words: Words, makeTools?: MakeTools): Blocks {
   /** What the last line is in, from the outside in. */
   let containers: readonly Container[] = [];
   let current: Current = null;
@@ -152,6 +154,8 @@ export function createBlocks(into: HTMLElement, words: Words, makeTool?: MakeToo
     if (isBlank || fence || heading || hasRule || !current) leave(depth);
     const head = current?.kind === "paragraph" && depth === containers.length ? current.leaf.head : null;
     if (fence) startCode(fence.mark, fence.language, start - from);
+    // Half of a mark: what it is comes with its other half.
+    else if (isOpen && /^(#{1,6}|--)$/.test(line.slice(start, start + 20))) return;
     // No heading elements: the outline belongs to the page around.
     else if (heading) put(renderInline(h("p", { class: `heading level-${heading.level}` }), heading.text, isOpen));
     else if (hasRule) put(h("hr"));
@@ -163,18 +167,26 @@ export function createBlocks(into: HTMLElement, words: Words, makeTool?: MakeToo
 
   function startCode(mark: string, language: string, indent: number): void {
     const code = h("code");
-    const tools = makeTool ? [makeTool(() => code.textContent)] : [];
     const pre = h("pre", { tabindex: 0, dir: "ltr", role: "group", "aria-label": words.code }, code);
-    put(h("div", { class: "code", "aria-live": "off" }, h("span", {}, language), ...tools, pre));
+    putBlock("code", pre, code, [h("span", {}, language)], () => code.textContent);
     current = { kind: "code", leaf: createCode(code, mark, indent) };
+  }
+
+  /** What may be wider than its column. Its tools stand before it where it has a head. */
+  function putBlock(kind: string, scroller: HTMLElement, content: HTMLElement, head: Node[], getCode?: () => string) {
+    const block = h("div", { class: kind, "aria-live": "off" });
+    const tools = makeTools ? [h("div", { class: "tools" }, ...makeTools(block, getCode))] : [];
+    block.append(...head, ...(getCode ? [...tools, scroller] : [scroller, ...tools]));
+    markEdges(scroller, content);
+    put(block);
   }
 
   function startTable(head: string, rule: string): void {
     if (current?.kind === "paragraph") current.leaf.cutHead();
     end();
     const table = h("table");
-    const label = { role: "group", "aria-label": words.table, "aria-live": "off" };
-    put(h("div", { class: "table", tabindex: 0, ...label }, table));
+    const label = { role: "group", "aria-label": words.table };
+    putBlock("table", h("div", { class: "scroll", tabindex: 0, ...label }, table), table, []);
     current = { kind: "table", leaf: createTable(table, head, rule) };
   }
 

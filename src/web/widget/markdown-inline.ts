@@ -8,6 +8,8 @@ import { isSpace, skipRun, skipSpace } from "./markdown-lines.ts";
  * beginning of a long paragraph is settled while its end still streams in.
  */
 export const reach = 2000;
+/** How much of a link that has yet to end is held back. */
+const maxHeld = 300;
 
 /** Up to where a paragraph is drawn for good, and the last node of that. */
 export interface Place {
@@ -28,7 +30,10 @@ type Mark = keyof typeof tags;
 
 const isWordCharacter = (char: string): boolean => /[\p{L}\p{N}_]/u.test(char);
 
-/** `isOpen`: more text may follow, so that a mark whose counterpart is not there yet counts all the same. */
+/**
+ * `isOpen`: more text may follow, so that a mark whose counterpart is not there yet counts all the same, and one whose
+ * own end may be missing waits.
+ */
 export function renderInline<Element extends HTMLElement>(
   into: Element,
   text: string,
@@ -55,6 +60,13 @@ export function renderInline<Element extends HTMLElement>(
     }
     parent = open.at(-1)?.element ?? into;
   };
+
+  /** What more text may make a mark of is not drawn yet. */
+  const hold = (): true => {
+    at = text.length;
+    return true;
+  };
+  const isAtEnd = (end: number) => isOpen && end >= text.length;
 
   function readMarks(char: string): true {
     const end = skipRun(text, at, at + reach);
@@ -83,6 +95,7 @@ export function renderInline<Element extends HTMLElement>(
         parent = element;
         at += mark.length;
       } else {
+        if (isAtEnd(end) && mark in tags) return hold();
         add(run, run.length);
       }
     }
@@ -94,8 +107,17 @@ export function renderInline<Element extends HTMLElement>(
     const mark = text.slice(at, inside);
     let end = inside;
     while (end < text.length && end < at + reach && text.charAt(end) !== "`") end++;
-    if (end === inside || text.slice(end, skipRun(text, end, end + 9)) !== mark) return add(mark, mark.length);
+    const isClosed = text.slice(end, skipRun(text, end, end + 9)) === mark;
+    if (!isClosed && isAtEnd(skipRun(text, end, end + 9)))
+      return end === inside ? hold() : add(h("code", {}, text.slice(inside, end)), text.length - at);
+    if (end === inside || !isClosed) return add(mark, mark.length);
     return add(h("code", {}, text.slice(inside, end)), end + mark.length - at);
+  }
+
+  /** `[1]`, which stands for a source where the reply has any. */
+  function readMarker(from: number): boolean {
+    const [marker, n = ""] = /^\[(\d{1,3})\]/.exec(text.slice(at, from + 5)) ?? [];
+    return !!marker && add(h("span", { class: "mark", "data-n": n }, marker), marker.length);
   }
 
   /** `[label](target "title")`; `from` is at the bracket. */
@@ -107,7 +129,10 @@ export function renderInline<Element extends HTMLElement>(
       return end;
     };
     const labelEnd = isInLink ? from : skipTo("[]", from + 1);
-    if (!text.startsWith("](", labelEnd)) return false;
+    // As long as a name of something may be: a bracket that stays open must not hide what follows.
+    const isHeld = (next: number) => isAtEnd(next) && text.length - from < maxHeld && text.indexOf("\n", from) < 0;
+    if (isHeld(labelEnd + 1)) return hold();
+    if (!text.startsWith("](", labelEnd)) return readMarker(from);
     const label = text.slice(from + 1, labelEnd);
     let start = skipSpace(text, labelEnd + 2, stop);
     const isAngled = text.charAt(start) === "<";
@@ -124,6 +149,7 @@ export function renderInline<Element extends HTMLElement>(
     end = skipSpace(text, isAngled ? end + 1 : end, stop);
     const quote = text.charAt(end);
     if (/["']/.test(quote)) end = skipSpace(text, skipTo(quote, end + 1) + 1, stop);
+    if (isHeld(end)) return hold();
     if (text.charAt(end) !== ")" || end >= stop) return false;
     const fillIn = (element: HTMLElement) => renderInline(element, label || target, false, { isInLink: true });
     return add(makeLink(target, fillIn), end + 1 - at);
@@ -156,10 +182,11 @@ export function renderInline<Element extends HTMLElement>(
     if (char === "\n") return add(h("br"), 1);
     if (char === "`") return readCode();
     if ("*_~".includes(char)) return readMarks(char);
-    if (char === "<") return readBreak();
+    if (char === "<" && readBreak()) return true;
     if (char === "[") return readLink(at);
     if (char === "!") return text.charAt(at + 1) === "[" && readLink(at + 1);
     if (char === "h") return readAddress();
+    if ("\\&<".includes(char) && isOpen && isHalf(text, at)) return hold();
     if (char === "\\" && isPunctuation(text.charAt(at + 1))) return add(text.charAt(at + 1), 2);
     const entity = char === "&" && readEntity(text, at);
     return !!entity && add(entity.char, entity.length);
@@ -178,6 +205,11 @@ export function renderInline<Element extends HTMLElement>(
   }
   if (!isOpen) settle(0, false);
   return into;
+}
+
+/** Whether an escape, an entity or a line break has begun here, and the text ends within it. */
+function isHalf(text: string, at: number): boolean {
+  return /^(\\|&#?\w*|<(b(r ?\/?)?)?)$/i.test(text.slice(at, at + 12));
 }
 
 /** Whether something other than text may begin here. */

@@ -5,6 +5,8 @@ import { readCells } from "./markdown-lines.ts";
 
 /** By how much more than `reach` a mark and what is next to it may be longer. */
 const margin = 20;
+/** Of a table that still grows, in pixels. */
+const columnWidth = 112;
 
 /** The accessible name. */
 export interface Words {
@@ -47,22 +49,32 @@ export function createParagraph(element: HTMLElement): Paragraph {
   /** Where its last line begins. */
   let lineAt = 0;
   let isLineWhole = true;
+  /** Where the last lines that begin with a bar begin: of a table, most likely, whose second line has yet to come. */
+  let barsAt = -1;
   const place = { at: 0, last: null };
+  /** Up to where it is drawn while more may follow: neither marks of a table, nor the list of what is cited. */
+  const findHeld = () => {
+    const at = /^\[\d{1,3}\] ?(?!\()/.test(text.slice(0, 7)) ? 0 : barsAt;
+    // Longer than either ever is: to hold that, too, would leave all of it to the end.
+    return at < 0 || text.length - at > reach ? text.length : at;
+  };
   return {
     add(line, isNewLine) {
       lineAt = text.length;
       isLineWhole = isNewLine;
+      if (isNewLine) barsAt = !line.startsWith("|") ? -1 : barsAt < 0 ? lineAt : barsAt;
       text += lineAt > 0 && isNewLine ? `\n${line}` : line;
     },
     draw(isOpen) {
       cutAfter(element, place.last);
+      const shown = isOpen ? text.slice(0, findHeld()) : text;
       // The last line but one may still become the head of a table; what is further back depends on nothing that comes.
-      renderInline(element, text, isOpen, { place, limit: lineAt - (isLineWhole ? 2 : 1) * (reach + margin) });
+      renderInline(element, shown, isOpen, { place, limit: lineAt - (isLineWhole ? 2 : 1) * (reach + margin) });
     },
     save() {
-      const kept = { text, lineAt, isLineWhole };
+      const kept = { text, lineAt, isLineWhole, barsAt };
       return () => {
-        ({ text, lineAt, isLineWhole } = kept);
+        ({ text, lineAt, isLineWhole, barsAt } = kept);
       };
     },
     get head() {
@@ -115,7 +127,11 @@ export function createTable(into: HTMLElement, head: string, rule: string): Leaf
   add(head, "th", false);
   return {
     add: (line, _, isOpen) => add(line, "td", isOpen),
-    draw() {},
+    draw(isOpen) {
+      into.toggleAttribute("data-open", isOpen);
+      if (isOpen) into.setAttribute("width", String(width * columnWidth));
+      else into.removeAttribute("width");
+    },
     save: () => saveChildren(into),
   };
 }

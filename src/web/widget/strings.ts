@@ -22,6 +22,8 @@ export const english = {
   leaveContact: "Leave your e-mail address",
   copy: "Copy",
   copied: "Copied",
+  expand: "Expand",
+  shut: "Close",
   code: "Code block",
   table: "Table",
   offline: "You are offline.",

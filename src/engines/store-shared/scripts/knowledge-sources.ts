@@ -27,11 +27,18 @@ const shown = columns<StoredSource>("s", sourceFields);
 const selectPage = (comparison: string, order: string) => `SELECT ${shown} FROM knowledge_sources s
   WHERE s.companion_id = $1 AND s.id || '' ${comparison} $2 ORDER BY s.id || '' ${order} LIMIT $3`;
 
+// The same: by the companions of the account, whose sources are few each.
+const selectOfAccount = (comparison: string, order: string) => `SELECT ${shown} FROM companions c
+  JOIN knowledge_sources s ON s.companion_id = c.id
+  WHERE c.account_id = $1 AND ($2 = '' OR s.status = $2) AND s.id || '' ${comparison} $3
+  ORDER BY s.id || '' ${order} LIMIT $4`;
+
 export const sourceQueries = {
   /** By its companion, which may be deleted, and only wait for its removal; no index serves the account. */
   one: `SELECT ${shown} FROM knowledge_sources s WHERE s.id = $1 AND (s.companion_id = $2) IS TRUE
     AND EXISTS (SELECT 1 FROM companions c WHERE c.id = $2 AND ${ofAccount("$3")})`,
   pages: { asc: selectPage(">", "ASC"), desc: selectPage("<", "DESC") },
+  ofAccount: { asc: selectOfAccount(">", "ASC"), desc: selectOfAccount("<", "DESC") },
 };
 
 export const findSource = ([accountId, companionId, id]: Address, lock = "") =>
@@ -49,7 +56,10 @@ export interface SourceDependencies {
   removals: { start(): void };
 }
 
-type SourceMethods = Pick<KnowledgeStore, "create" | "list" | "find" | "findText" | "replace" | "refresh" | "delete">;
+type SourceMethods = Pick<
+  KnowledgeStore,
+  "create" | "list" | "listOfAccount" | "find" | "findText" | "replace" | "refresh" | "delete"
+>;
 
 export interface KnowledgeSources extends SourceMethods {
   /** As `UnansweredStore.answer`; `takeQuestion` is in the same commit, and false if the question is not there. */
@@ -178,6 +188,13 @@ export function createKnowledgeSources(
         const rows = yield* all<StoredSource>(sourceQueries.pages[order], companionId, after, limit + 1);
         return toPage(rows.map(toSource), limit);
       }),
+
+    async listOfAccount(accountId, status, { limit, afterId, order = "desc" }) {
+      const after = afterId ?? beforeAll[order];
+      const query = sourceQueries.ofAccount[order];
+      const rows = await scripts.read(() => all<StoredSource>(query, accountId, status ?? "", after, limit + 1));
+      return toPage(rows.map(toSource), limit);
+    },
 
     async find(...address) {
       const row = await scripts.read(() => findSource(address));

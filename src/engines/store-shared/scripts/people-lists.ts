@@ -7,6 +7,7 @@ import { pause } from "../../../lib/pause.ts";
 import { toConversation } from "../rows/conversation.ts";
 import { type ConversationReader, walkConversations } from "../rows/conversation-walk.ts";
 import { type HandoffRow, handoffFields, toHandoff } from "../rows/handoff.ts";
+import { asksForMarks, createConversationExcerpts, selectMarked } from "./conversation-excerpts.ts";
 import { countUnread } from "./people.ts";
 import { all, columns, get, type Script, type ScriptRunner } from "./script.ts";
 
@@ -79,6 +80,8 @@ export function isAboutPeople({ state, status, assigneeId, tag, unreadBy, rating
 export type PeopleLists = ReturnType<typeof createPeopleLists>;
 
 export function createPeopleLists(scripts: ScriptRunner) {
+  const excerpts = createConversationExcerpts(scripts);
+
   async function withRecords(accountId: string, found: readonly Conversation[]): Promise<Conversation[]> {
     if (found.length === 0) return [];
     type Row = HandoffRow & { conversationId: string };
@@ -107,7 +110,7 @@ export function createPeopleLists(scripts: ScriptRunner) {
       const unread = yield* countUnread(accountId, ids, query.unreadBy);
       wanted = wanted.filter(({ id }) => (unread.get(id) ?? 0) > 0);
     }
-    return wanted;
+    return yield* selectMarked(wanted, query);
   }
 
   /** A reader that finds only those. */
@@ -173,13 +176,17 @@ export function createPeopleLists(scripts: ScriptRunner) {
   }
 
   return {
+    readExcerpts: excerpts.read,
+
     async list(lists: ConversationLists, accountId: string, query: ConversationQuery, page: PageRequest) {
-      if (!isAboutPeople(query)) {
-        const plain = await lists.list(accountId, query, page);
+      const { updatedSinceMs } = query;
+      const isMarked = asksForMarks(query);
+      if (!isAboutPeople(query) && (!isMarked || updatedSinceMs == null)) {
+        const list = (one: ConversationQuery, part: PageRequest) => lists.list(accountId, one, part);
+        const plain = await (isMarked ? excerpts.sift(list, query, page) : list(query, page));
         return { ...plain, items: await withRecords(accountId, plain.items) };
       }
       const reader = lists.readerOf(accountId);
-      const { updatedSinceMs } = query;
       if (updatedSinceMs == null) return await walkPeople(reader, accountId, query, page);
       return await walkConversations(selecting(reader, accountId, query), { ...query, updatedSinceMs }, page);
     },

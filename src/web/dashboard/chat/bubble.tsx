@@ -20,18 +20,23 @@ export function Bubble({ speaker, text, name, isOpen = false, isPlain = false, c
   return (
     <div class={`flex max-w-[46rem] flex-col gap-1 ${isUser ? "ml-auto items-end" : "items-start"}`}>
       <div
-        class={`max-w-full rounded-2xl px-4 py-2.5 wrap-anywhere ${
-          isUser ? "rounded-br-md bg-tint" : "rounded-bl-md bg-sunken"
-        } ${isAsWritten ? "whitespace-pre-wrap" : ""}`}
+        class={`wrap-anywhere ${isUser ? "max-w-full rounded-2xl rounded-br-md bg-tint px-3.5 py-2" : "w-full"} ${
+          isAsWritten ? "whitespace-pre-wrap" : ""
+        }`}
       >
         <span class="sr-only">{name}: </span>
         {isAsWritten ? <span dir="auto">{text}</span> : <ReplyText text={text} isOpen={isOpen} />}
         {isOpen && text === "" && <span class="text-muted">…</span>}
       </div>
-      {children && <div class="flex flex-wrap items-center gap-x-3 gap-y-1 px-1 text-12 text-muted">{children}</div>}
+      {children && <div class="flex flex-wrap items-center gap-x-3 gap-y-1 text-12 text-muted">{children}</div>}
     </div>
   );
 }
+
+// Not with the sign-in, which shows no document.
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(REPLY_STYLE);
+document.adoptedStyleSheets.push(sheet);
 
 const words = { code: "Code block", table: "Table" };
 
@@ -50,5 +55,5 @@ function ReplyText({ text, isOpen = false }: { text: string; isOpen?: boolean })
     view.update(text, isOpen);
     drawn.current = { view, text, isOpen };
   }, [text, isOpen]);
-  return <div ref={host} dir="auto" class="prose" />;
+  return <div ref={host} dir="auto" class="reply" />;
 }

@@ -1,0 +1,62 @@
+/** The widget on a shop's page, and the companion's own page. */
+import type { Page } from "playwright-core";
+import { widgetOn } from "../../test/support/widget-world.ts";
+import type { Scene } from "./scene.ts";
+import type { ScreenshotWorld } from "./world.ts";
+
+export function widgetScenes({ server, companion, shopUrl }: ScreenshotWorld): Scene[] {
+  const on = (name: string, act: (page: Page) => Promise<unknown>, url = shopUrl): Scene => ({
+    name: `widget-${name}`,
+    url,
+    isSignedIn: false,
+    async ready(page) {
+      await page.unrouteAll();
+      // Each begins as a new visitor.
+      await page.evaluate("localStorage.clear(), sessionStorage.clear()");
+      await page.reload();
+      await act(page);
+    },
+  });
+  const open = async (page: Page) => {
+    const widget = widgetOn(page);
+    await widget.open();
+    await widget.input.waitFor();
+    return widget;
+  };
+  const ask = async (page: Page, ...messages: string[]) => {
+    const widget = await open(page);
+    for (const [index, message] of messages.entries()) {
+      await widget.askWhenKnown(message);
+      await widget.replied(index + 1);
+    }
+    return widget;
+  };
+  return [
+    on("launcher", (page) => widgetOn(page).launcher.waitFor()),
+    on("open", open),
+    on("short", (page) => ask(page, "When are you open on Saturdays?")),
+    on("rich", (page) => ask(page, "How do returns work?")),
+    on("code", (page) => ask(page, "Show me the API")),
+    on("long", (page) => ask(page, "Do you repair e-bikes?", "How long does shipping take?", "How do returns work?")),
+    on("failed", async (page) => {
+      const widget = await ask(page, "When are you open on Saturdays?");
+      await page.route("**/chat", (route) => route.abort());
+      await widget.ask("Do you repair e-bikes?");
+      await widget.notice
+        .or(page.getByText(/Not delivered/))
+        .first()
+        .waitFor();
+    }),
+    on("again", async (page) => {
+      await ask(page, "When are you open on Saturdays?");
+      await page.reload();
+      await widgetOn(page).input.waitFor();
+    }),
+    {
+      name: "hosted",
+      url: `${server.url}/c/${companion.embed_token}`,
+      isSignedIn: false,
+      ready: (page) => widgetOn(page).input.waitFor(),
+    },
+  ];
+}

@@ -1,0 +1,141 @@
+/** A message as it is read: who wrote it, its text as a document, and what can be done with it. */
+import type { Announcer } from "./announcer.ts";
+import type { Chat } from "./chat.ts";
+import type { Message } from "./conversation.ts";
+import { dressButton, h, iconButton, icons } from "./dom.ts";
+import type { Row } from "./log-rows.ts";
+import type { LogScroll } from "./log-scroll.ts";
+import { createMarkdownView, type MarkdownView } from "./markdown.ts";
+import { expand } from "./markdown-frames.ts";
+import type { PanelHost } from "./panel-host.ts";
+import { loadFeedback } from "./people.ts";
+import type { Strings } from "./strings.ts";
+
+export function createRowMaker(
+  chat: Chat,
+  strings: Strings,
+  announcer: Announcer,
+  { lang, load }: PanelHost,
+  scroll: LogScroll,
+): (message: Message) => Row {
+  function copyButton(getText: () => string): HTMLElement {
+    const button = iconButton("copy", icons.copy, strings.copy, async () => {
+      // Refused in some frames, absent on plain HTTP: then the button does not say that it copied.
+      await navigator.clipboard.writeText(getText());
+      dressButton(button, icons.check, strings.copied);
+      announcer.say(strings.copied);
+    });
+    return button;
+  }
+
+  const makeTools = (block: HTMLElement, getCode?: () => string) => [
+    ...(getCode ? [copyButton(getCode)] : []),
+    iconButton("copy", icons.expand, strings.expand, () =>
+      expand(block, (close) => iconButton("tool", icons.close, strings.shut, close)),
+    ),
+  ];
+
+  return (message) => {
+    const { role, at } = message;
+    const isUser = role === "user";
+    const body = h("div", { class: isUser ? "body" : "body reply", dir: "auto" });
+    const date = new Date(at);
+    const isToday = date.toDateString() === new Date().toDateString();
+    const time = date.toLocaleString(lang, { timeStyle: "short", dateStyle: isToday ? undefined : "medium" });
+    const foot = h("div", { class: "foot" }, h("time", { datetime: date.toISOString() }, time));
+    const { by } = message;
+    const isPerson = by !== undefined;
+    const name = by || (isUser ? strings.you : (chat.source.config?.name ?? strings.assistant));
+    let markdown: MarkdownView;
+    const begin = () => {
+      body.replaceChildren();
+      markdown = createMarkdownView(body, strings, makeTools);
+    };
+    begin();
+    const dots = h("span", { class: "dots" });
+    if (isUser) body.textContent = message.text;
+    else foot.append(copyButton(() => message.text));
+    let card: Promise<() => void> | undefined;
+    let rating: Promise<() => void> | undefined;
+    let drawn: { text: string; state: string; work: unknown } | null = null;
+    const face = h("img", { alt: "", loading: "lazy", referrerpolicy: "no-referrer" });
+    face.onerror = () => face.remove();
+    const row = h(
+      "div",
+      { class: `row ${role}${isPerson ? " person" : ""}` },
+      h(
+        "div",
+        { class: isUser ? "unseen" : "who" },
+        ...(isUser ? [] : [by ? h("span", { class: "face", "aria-hidden": "true" }, [...by][0] ?? "") : face]),
+        h("span", { class: isPerson ? "by" : "", dir: "auto" }, name),
+        isPerson ? "" : h("span", { class: "unseen" }, ": "),
+      ),
+      body,
+      foot,
+    );
+    return {
+      element: row,
+      draw() {
+        const { text, state, asks } = message;
+        const isStreaming = state === "streaming";
+        const work = isStreaming && message.work;
+        row.dataset.state = state;
+        const address = chat.source.config?.avatar_url;
+        if (address && !face.src) face.src = address;
+        face.hidden = !address;
+        foot.hidden = isStreaming || !text;
+        // What is kept for a person has no reply.
+        body.hidden = (!isStreaming || chat.isHeld) && !text;
+        if (asks) {
+          card ??= load<typeof import("./confirm.ts")>(CONFIRM_FILE, CONFIRM_INTEGRITY, "confirm.js").then(
+            ({ createCard }) => createCard(row, message, chat, strings, announcer),
+          );
+          // Without the file the decision waits: it is loaded again when something is drawn.
+          card.then(
+            (draw) => draw(),
+            () => {
+              card = undefined;
+            },
+          );
+        }
+        if (!isUser && !isPerson && !isStreaming && text && !message.isFinal && chat.source.config?.ratings) {
+          rating ??= loadFeedback(load).then(({ addRating }) => addRating(foot, message, chat, strings, announcer));
+          rating.then(
+            (draw) => draw(),
+            () => {
+              rating = undefined;
+            },
+          );
+        }
+        if (isUser || (text === drawn?.text && state === drawn.state && work === drawn.work)) return;
+        // Gone on with after an end, or another one in its place.
+        if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) begin();
+        const now = { text, state, work };
+        drawn = now;
+        if (isStreaming) scroll.grow();
+        dots.remove();
+        markdown.update(isPerson ? toMarkdown(text) : text, isStreaming);
+        dots.textContent = work ? strings[work] : "• • •";
+        if (work || !text) body.append(dots);
+        if (isStreaming || !message.sources?.length) return;
+        const redraw = (shown: string) => {
+          begin();
+          markdown.update(shown, false);
+        };
+        // Without the file the reply stays as it is: its footer says the same.
+        load<typeof import("./sources.ts")>(SOURCES_FILE, SOURCES_INTEGRITY, "sources.js").then(
+          ({ showSources }) => drawn === now && showSources(body, message, strings, redraw),
+          () => {},
+        );
+      },
+    };
+  };
+}
+
+/** What people write is no Markdown: only its lines and addresses count. */
+function toMarkdown(text: string): string {
+  const parts = text.split(/(https?:\/\/\S+)/);
+  return parts
+    .map((part, at) => (at % 2 ? part : part.replace(/[!-/:-@[-`{-~]/g, "\\$&").replace(/ *\n/g, "  \n")))
+    .join("");
+}
