@@ -98,7 +98,7 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   const [first, second, third] = [rows.nth(1), rows.nth(2), rows.nth(3)];
   await first.getByText(ends({ key: next })).waitFor();
   await hasCount(first.getByText("Replaced"), 0);
-  await second.getByText(`Made by …${old.key.slice(-4)}`).waitFor();
+  await second.getByText(`Created by …${old.key.slice(-4)}`).waitFor();
   await third.getByText(ends(old)).waitFor();
   await third.getByText("Replaced").waitFor();
   await third.getByText(`by …${next.slice(-4)} on`).waitFor();
