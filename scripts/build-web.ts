@@ -49,6 +49,9 @@ export async function buildWeb(): Promise<WebAsset[]> {
     define: { SOURCES_STYLE: minifyStyle(join(web, "widget", "sources.css")) },
   });
   const [sourcesEntry] = sources;
+  const framesStyle = minifyStyle(join(web, "widget", "frames.css"));
+  const frames = await bundle("frames.js", "widget/markdown-frames.ts", { define: { FRAMES_STYLE: framesStyle } });
+  const [framesEntry] = frames;
   const confirm = await bundle("confirm.js", "widget/confirm.ts", {
     define: { CONFIRM_STYLE: minifyStyle(join(web, "widget", "confirm.css")) },
   });
@@ -75,6 +78,8 @@ export async function buildWeb(): Promise<WebAsset[]> {
       LIVE_INTEGRITY: liveEntry && integrityOf(liveEntry.bytes),
       FEEDBACK_FILE: feedbackEntry?.fileName,
       FEEDBACK_INTEGRITY: feedbackEntry && integrityOf(feedbackEntry.bytes),
+      FRAMES_FILE: framesEntry?.fileName,
+      FRAMES_INTEGRITY: framesEntry && integrityOf(framesEntry.bytes),
       SOURCES_FILE: sourcesEntry?.fileName,
       SOURCES_INTEGRITY: sourcesEntry && integrityOf(sourcesEntry.bytes),
     },
@@ -96,7 +101,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const dashboard = [
     ...(await bundle("dashboard.js", "dashboard/index.tsx", {
       splitting: true,
-      define: { REPLY_STYLE: minifyStyle(join(web, "reply.css")) },
+      define: { REPLY_STYLE: minifyStyle(join(web, "reply.css")), FRAMES_STYLE: framesStyle },
     })),
     ...(await bundle("dashboard.css", "dashboard/style.css", { plugins: [tailwind] })),
   ];
@@ -111,6 +116,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...sdk,
     ...challenge,
     ...sources,
+    ...frames,
     ...confirm,
     ...live,
     ...feedback,

@@ -87,7 +87,7 @@ export async function openMarkdownPage(): Promise<MarkdownPage> {
     const words = { code: "Code block", table: "Table" };
     window.open = () => {
       const into = document.createElement("div");
-      return [into, createMarkdownView(into, words, () => [document.createElement("button")])];
+      return [into, createMarkdownView(into, words)];
     };
     window.render = (pieces, isOpen) => {
       const [into, view] = open();

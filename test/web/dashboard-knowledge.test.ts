@@ -215,7 +215,7 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   const conversation = (await api.call("GET", "/api/conversations")).json.data.at(-1)?.id;
   const open = async () => {
     await page.goto(`${world.server.url}/app/conversations/${conversation}`);
-    await page.getByText("Sources: 1 seen, 1 cited").click();
+    await page.getByText("1 of 1 sources cited").click();
   };
   await open();
   const seen = page.getByRole("log").getByRole("list", { name: "Sources" }).getByRole("listitem");

@@ -17,9 +17,9 @@ const link = (href: string, text: string) =>
   `<a href="${href}" title="${href}" target="_blank" rel="noopener noreferrer nofollow">${text}</a>`;
 
 const code = (language: string, text: string) =>
-  `<div class="code" aria-live="off"><span>${language}</span><div class="tools"><button></button></div><pre tabindex="0" dir="ltr" role="group" aria-label="Code block"><code>${text}</code></pre></div>`;
+  `<div class="code" aria-live="off"><span>${language}</span><pre tabindex="0" dir="ltr" role="group" aria-label="Code block"><code>${text}</code></pre></div>`;
 const table = (rows: string) =>
-  `<div class="table" aria-live="off"><div class="scroll" tabindex="0" role="group" aria-label="Table"><table>${rows}</table></div><div class="tools"><button></button></div></div>`;
+  `<div class="table" aria-live="off"><div class="scroll" tabindex="0" role="group" aria-label="Table"><table>${rows}</table></div></div>`;
 
 const cases: [source: string, html: string][] = [
   ["plain", '<p class="p">plain</p>'],

@@ -67,6 +67,7 @@ export const assetRoutes: readonly Route[] = [
   script("getSdk", "sdk.js", "The client of the embed routes, without a user interface"),
   script("getChallengeSolver", "challenge.js", "Solves challenges; the widget and the SDK fetch it automatically"),
   script("getSourceList", "sources.js", "The list of what a reply cites, which the widget fetches automatically"),
+  script("getFrames", "frames.js", "Tools of code and tables in replies, which the widget fetches automatically"),
   script("getConfirmation", "confirm.js", "The card of a call to confirm, which the widget fetches automatically"),
   script("getLive", "live.js", "What people of the team write, which the widget fetches automatically"),
   script("getFeedback", "feedback.js", "Ratings and contacts, which the widget fetches automatically"),

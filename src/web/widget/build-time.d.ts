@@ -18,6 +18,10 @@ declare const CHALLENGE_INTEGRITY: string;
 declare const CONFIRM_FILE: string;
 declare const CONFIRM_INTEGRITY: string;
 declare const CONFIRM_STYLE: string;
+/** The same of the tools of code and tables, which the panel loads with the first of them, and its style. */
+declare const FRAMES_FILE: string;
+declare const FRAMES_INTEGRITY: string;
+declare const FRAMES_STYLE: string;
 declare const SOURCES_FILE: string;
 declare const SOURCES_INTEGRITY: string;
 declare const SOURCES_STYLE: string;

@@ -1,6 +1,5 @@
 /** What the lines of a reply make: lists and quotes, and in them paragraphs, code and tables. Each line is taken once. */
 import { h } from "./dom.ts";
-import { markEdges } from "./markdown-frames.ts";
 import { renderInline } from "./markdown-inline.ts";
 import {
   type Code,
@@ -50,8 +49,8 @@ interface Cursor {
   start: number;
 }
 
-/** Buttons for a block; `getCode` only for code. */
-export type MakeTools = (block: HTMLElement, getCode?: () => string) => HTMLElement[];
+/** Gives a block of code or a table its edges and buttons; `getCode` only for code. */
+export type Frame = (block: HTMLElement, getCode?: () => string) => void;
 
 export interface Blocks {
   /** `isShort`: else it is the beginning of a line too long to be anything but text. `isOpen`: more of it may follow. */
@@ -64,7 +63,7 @@ export interface Blocks {
   save(): () => void;
 }
 
-export function createBlocks(into: HTMLElement, words: Words, makeTools?: MakeTools): Blocks {
+export function createBlocks(into: HTMLElement, words: Words, frame?: Frame): Blocks {
   /** What the last line is in, from the outside in. */
   let containers: readonly Container[] = [];
   let current: Current = null;
@@ -168,17 +167,15 @@ export function createBlocks(into: HTMLElement, words: Words, makeTools?: MakeTo
   function startCode(mark: string, language: string, indent: number): void {
     const code = h("code");
     const pre = h("pre", { tabindex: 0, dir: "ltr", role: "group", "aria-label": words.code }, code);
-    putBlock("code", pre, code, [h("span", {}, language)], () => code.textContent);
+    putBlock("code", pre, [h("span", {}, language)], () => code.textContent);
     current = { kind: "code", leaf: createCode(code, mark, indent) };
   }
 
-  /** What may be wider than its column. Its tools stand before it where it has a head. */
-  function putBlock(kind: string, scroller: HTMLElement, content: HTMLElement, head: Node[], getCode?: () => string) {
-    const block = h("div", { class: kind, "aria-live": "off" });
-    const tools = makeTools ? [h("div", { class: "tools" }, ...makeTools(block, getCode))] : [];
-    block.append(...head, ...(getCode ? [...tools, scroller] : [scroller, ...tools]));
-    markEdges(scroller, content);
+  /** What may be wider than its column. */
+  function putBlock(kind: string, scroller: HTMLElement, head: Node[], getCode?: () => string): void {
+    const block = h("div", { class: kind, "aria-live": "off" }, ...head, scroller);
     put(block);
+    frame?.(block, getCode);
   }
 
   function startTable(head: string, rule: string): void {
@@ -186,7 +183,7 @@ export function createBlocks(into: HTMLElement, words: Words, makeTools?: MakeTo
     end();
     const table = h("table");
     const label = { role: "group", "aria-label": words.table };
-    putBlock("table", h("div", { class: "scroll", tabindex: 0, ...label }, table), table, []);
+    putBlock("table", h("div", { class: "scroll", tabindex: 0, ...label }, table), []);
     current = { kind: "table", leaf: createTable(table, head, rule) };
   }
 

@@ -1,5 +1,5 @@
 /** Markdown as it streams in: whole lines are drawn once and for all, and only the last one anew with what has come. */
-import { createBlocks, type MakeTools } from "./markdown-blocks.ts";
+import { createBlocks, type Frame } from "./markdown-blocks.ts";
 import { reach } from "./markdown-inline.ts";
 import type { Words } from "./markdown-leaves.ts";
 
@@ -8,9 +8,9 @@ export interface MarkdownView {
   update(text: string, isOpen: boolean): void;
 }
 
-/** `makeTools` creates the buttons of a block of code or a table, such as one that copies it. */
-export function createMarkdownView(into: HTMLElement, words: Words, makeTools?: MakeTools): MarkdownView {
-  const blocks = createBlocks(into, words, makeTools);
+/** `frame` adds what a block of code or a table has around it, such as a button that copies it. */
+export function createMarkdownView(into: HTMLElement, words: Words, frame?: Frame): MarkdownView {
+  const blocks = createBlocks(into, words, frame);
   /** What stands before it is drawn for good. */
   let at = 0;
   /** Up to here the text has been looked through for the ends of lines. */

@@ -2,11 +2,11 @@
 import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
-import { dressButton, h, iconButton, icons } from "./dom.ts";
+import { createCopyButton } from "./copy-button.ts";
+import { h } from "./dom.ts";
 import type { Row } from "./log-rows.ts";
 import type { LogScroll } from "./log-scroll.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
-import { expand } from "./markdown-frames.ts";
 import type { PanelHost } from "./panel-host.ts";
 import { loadFeedback } from "./people.ts";
 import type { Strings } from "./strings.ts";
@@ -18,22 +18,14 @@ export function createRowMaker(
   { lang, load }: PanelHost,
   scroll: LogScroll,
 ): (message: Message) => Row {
-  function copyButton(getText: () => string): HTMLElement {
-    const button = iconButton("copy", icons.copy, strings.copy, async () => {
-      // Refused in some frames, absent on plain HTTP: then the button does not say that it copied.
-      await navigator.clipboard.writeText(getText());
-      dressButton(button, icons.check, strings.copied);
-      announcer.say(strings.copied);
-    });
-    return button;
-  }
-
-  const makeTools = (block: HTMLElement, getCode?: () => string) => [
-    ...(getCode ? [copyButton(getCode)] : []),
-    iconButton("copy", icons.expand, strings.expand, () =>
-      expand(block, (close) => iconButton("tool", icons.close, strings.shut, close)),
-    ),
-  ];
+  const copyButton = (getText: () => string) => createCopyButton(strings, getText, () => announcer.say(strings.copied));
+  const frame = (block: HTMLElement, getCode?: () => string) => {
+    // Without the file, it is read all the same.
+    load<typeof import("./markdown-frames.ts")>(FRAMES_FILE, FRAMES_INTEGRITY, "frames.js").then(
+      ({ frameBlock }) => frameBlock(block, strings, getCode ? [copyButton(getCode)] : []),
+      () => {},
+    );
+  };
 
   return (message) => {
     const { role, at } = message;
@@ -49,7 +41,7 @@ export function createRowMaker(
     let markdown: MarkdownView;
     const begin = () => {
       body.replaceChildren();
-      markdown = createMarkdownView(body, strings, makeTools);
+      markdown = createMarkdownView(body, strings, frame);
     };
     begin();
     const dots = h("span", { class: "dots" });

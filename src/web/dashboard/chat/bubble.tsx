@@ -1,7 +1,9 @@
 /** One message of a conversation. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { createCopyButton } from "../../widget/copy-button.ts";
 import { createMarkdownView, type MarkdownView } from "../../widget/markdown.ts";
+import { frameBlock } from "../../widget/markdown-frames.ts";
 
 interface BubbleProps {
   speaker: "user" | "assistant";
@@ -38,7 +40,16 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(REPLY_STYLE);
 document.adoptedStyleSheets.push(sheet);
 
-const words = { code: "Code block", table: "Table" };
+const words = {
+  code: "Code block",
+  table: "Table",
+  copy: "Copy",
+  copied: "Copied",
+  expand: "Expand",
+  shut: "Close",
+};
+const frame = (block: HTMLElement, getCode?: () => string) =>
+  frameBlock(block, words, getCode ? [createCopyButton(words, getCode)] : []);
 
 /** A companion's text as its visitors see it: the widget's own Markdown, which creates elements and no markup. */
 function ReplyText({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
@@ -51,7 +62,7 @@ function ReplyText({ text, isOpen = false }: { text: string; isOpen?: boolean })
     // A view follows a reply as it grows; any other text gets a new one.
     const isGrown = before?.isOpen && text.startsWith(before.text);
     if (!isGrown) into.replaceChildren();
-    const view = isGrown ? before.view : createMarkdownView(into, words);
+    const view = isGrown ? before.view : createMarkdownView(into, words, frame);
     view.update(text, isOpen);
     drawn.current = { view, text, isOpen };
   }, [text, isOpen]);
