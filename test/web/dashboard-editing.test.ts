@@ -123,7 +123,7 @@ test("a draft is never sent for another account that signs in over it", async ()
   await other.getByText(email).waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-session-replaced");
-  await other.getByRole("button", { name: "Go on as somebody-else@example.com" }).click();
+  await other.getByRole("button", { name: "Continue as somebody-else@example.com" }).click();
   await page.getByText("No companions yet").waitFor();
   await page.getByText("somebody-else@example.com").first().waitFor();
   expect((await api.call("GET", "/api/companions")).json.data).toEqual([]);

@@ -132,8 +132,9 @@ export default function UsagePage() {
           )}
         </div>
       )}
-      <FailureTable {...span} />
-      {by.api === null ? null : grouped.error === null && grouped.data ? (
+      {/* One failure is reported once: the plot's stands for all that follows. */}
+      {byDay.error === null && <FailureTable {...span} />}
+      {by.api === null || byDay.error !== null ? null : grouped.error === null && grouped.data ? (
         <UsageTable key={by.api} by={by} rows={rows} hasPrices={server.has_prices} />
       ) : (
         <Pending of={grouped} />
