@@ -19,8 +19,7 @@ test("a companion's settings say when people step in, by opening hours, and what
   const { page, api, complaints } = await world.openAs("owner", "/healthz");
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   const read = async () => (await api.call("GET", `/api/companions/${id}`)).json;
-  await page.goto(`${world.server.url}/app/companions/${id}/settings`);
-  await page.getByRole("heading", { name: "People" }).waitFor();
+  await page.goto(`${world.server.url}/app/companions/${id}/settings?section=people`);
   await hasCount(page.getByRole("link", { name: "Inbox" }), 0);
   await page.getByLabel("People may step in").check();
   await page.getByLabel("A person is available").selectOption("Within opening hours");
@@ -40,7 +39,7 @@ test("a companion's settings say when people step in, by opening hours, and what
   await page.getByLabel("Saturday, to").fill("00:00");
   await page.getByLabel("Closed on").fill("2026-12-25");
   await page.getByLabel("Seconds a visitor waits").fill("60");
-  await page.getByLabel("Visitors may leave their e-mail address").check();
+  await page.getByLabel("Visitors may leave their email address").check();
   await page.getByLabel("Answers go to").fill("team@shop");
   await press(page, "Save");
   await page.getByText("Write what the visitor agrees to.").waitFor();

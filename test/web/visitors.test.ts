@@ -143,17 +143,17 @@ test("lets a companion verify its visitors, and says what that is good for", asy
     });
     await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" });
   };
-  await page.goto(`${world.server.url}/app/companions/${ada.id}/settings`);
+  await page.goto(`${world.server.url}/app/companions/${ada.id}/settings?section=visitors`);
   const verify = page.getByLabel("Verify visitors", { exact: true });
   const only = page.getByLabel("Only verified visitors");
-  const daily = page.getByLabel("Messages a day, for each visitor");
+  const daily = page.getByLabel("Messages per day and visitor");
   await verify.waitFor();
   expect([await only.count(), await daily.count(), await page.getByText("{{visitor.name}}").count()]).toEqual([
     0, 0, 0,
   ]);
   await verify.check();
   await page.getByText("{{visitor.name}}").waitFor();
-  await page.getByText("There is no visitor key yet").waitFor();
+  await page.getByText("There's no visitor key yet").waitFor();
   await daily.fill("10001");
   await page.getByText("Must be a whole number from 1 to 10,000.").waitFor();
   await daily.fill("20");
@@ -163,7 +163,7 @@ test("lets a companion verify its visitors, and says what that is good for", asy
   await verify.uncheck();
   await save({ visitor_auth: "off", daily_per_visitor: null });
   await verify.check();
-  await page.getByRole("link", { name: "Make one" }).click();
+  await page.getByRole("link", { name: "Create one" }).click();
   await page.getByRole("button", { name: "Leave" }).click();
   await atPage(page, "Visitor keys");
   expect(complaints).toEqual([]);
