@@ -1,4 +1,4 @@
-/** Companions in the dashboard: made, edited, previewed, installed, paused, duplicated, deleted. */
+/** Companions in the dashboard: made, edited, installed, paused, duplicated, deleted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { apiClient } from "../support/api-client.ts";
 import { findViolationsInState } from "../support/axe.ts";
@@ -11,21 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
-test("makes a companion with everything, seen in the widget while it is typed", async () => {
+test("makes a companion with everything", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
   await page.getByRole("link", { name: "New companion" }).first().click();
   await atPage(page, "New companion");
   await page.getByRole("button", { name: "Create companion" }).click();
-  await page.getByText("A companion needs a name.").waitFor();
+  await page.getByText("Enter a name.").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Grace");
   await page.getByLabel("Greeting").fill("Ahoy!");
   await page.getByRole("button", { name: "Add a question" }).click();
   await page.getByLabel("Question 1", { exact: true }).fill("When are you open?");
   await page.getByLabel("Colour", { exact: true }).fill("#0f766e");
   await page.getByText("White text on it reads well").waitFor();
-  const preview = page.getByLabel("Preview").locator("companion-chat");
-  await preview.getByText("Ahoy!").waitFor();
-  await preview.getByText("When are you open?").waitFor();
   await page.getByLabel("Colour", { exact: true }).fill("#ffffee");
   await page.getByText("Hardly visible on a white page").waitFor();
   await page.getByLabel("Colour", { exact: true }).fill("#0f766e");
@@ -33,13 +30,22 @@ test("makes a companion with everything, seen in the widget while it is typed", 
   await page.getByLabel("System prompt").fill("x".repeat(4000));
   await page.getByText("≈ 1,000 tokens").waitFor();
   await page.getByLabel("Model").selectOption("bigger-model");
+  await page.getByText("Model settings").click();
   await page.getByLabel("Temperature").fill("3");
   await page.getByText("Must be a number from 0 to 2.").waitFor();
   await page.getByLabel("Temperature").fill("0.5");
-  await page.getByLabel("How long it thinks before it answers").selectOption("Briefly (low)");
-  await page.getByLabel("Allowed origins").fill("https://shop.example/path");
+  await page.getByLabel("Thinking before each reply").selectOption("Short (low)");
+  const websites = page.getByLabel("Allowed websites");
+  await page.getByText("Websites and retention").click();
+  await websites.fill("shop.example/path");
   await page.getByText("has a path: write https://shop.example alone.").waitFor();
-  await page.getByLabel("Allowed origins").fill("https://shop.example\nhttps://*.shop.example");
+  await websites.fill("velo-berta");
+  await page.getByText("“velo-berta” isn't a web address").waitFor();
+  // What is wrong is shown, also where it is folded.
+  await page.getByText("Websites and retention").click();
+  await page.getByRole("button", { name: "Create companion" }).click();
+  await websites.fill("shop.example\n*.shop.example");
+  await page.getByText("Metadata", { exact: true }).click();
   await page.getByRole("button", { name: "Add a field" }).click();
   await page.getByLabel("Key 1", { exact: true }).fill("customer");
   await page.getByLabel("Kind of value 1").selectOption("json");
@@ -97,11 +103,12 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused – hidden from visitors").waitFor();
   await page.getByRole("button", { name: "Save" }).click();
-  const conflict = page.getByRole("dialog", { name: "Ada was changed meanwhile" });
-  await conflict.getByText("system prompt").waitFor();
+  const conflict = page.getByRole("dialog", { name: "Ada was changed while you were editing" });
+  await conflict.getByText(/owner-\d+@example.com changed the system prompt just now/).waitFor();
+  expect(await conflict.getByRole("link", { name: "View" }).getAttribute("href")).toEndWith("/history?version=2");
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-conflict");
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Keep mine" }).click();
   await atPage(page, "Ada Lovelace");
   expect((await api.call("GET", `/api/companions/${id}`)).json).toMatchObject({
     name: "Ada Lovelace",
@@ -112,13 +119,15 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   await page.getByLabel("Greeting").fill("Mine");
   await api.call("PATCH", `/api/companions/${id}`, { greeting: "Theirs" });
   await page.getByRole("button", { name: "Save" }).click();
-  const second = page.getByRole("dialog", { name: "Ada Lovelace was changed meanwhile" });
-  await second.getByRole("button", { name: "Load theirs" }).click();
+  const second = page.getByRole("dialog", { name: "Ada Lovelace was changed while you were editing" });
+  await second.getByRole("button", { name: "Use theirs" }).click();
   expect(await page.getByLabel("Greeting").inputValue()).toBe("Theirs");
   await page.getByLabel("Greeting").fill("Not to be kept");
-  await page.getByRole("button", { name: "Discard…" }).click();
-  await page.getByRole("button", { name: "Discard", exact: true }).click();
+  await page.getByText("1 change", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Discard" }).click();
   expect(await page.getByLabel("Greeting").inputValue()).toBe("Theirs");
+  await page.getByRole("button", { name: "Undo" }).click();
+  expect(await page.getByLabel("Greeting").inputValue()).toBe("Not to be kept");
 
   await page.getByLabel("Greeting").fill("Never to be seen");
   await page.goBack();
@@ -134,10 +143,11 @@ test("shows what the server finds wrong beside the field", async () => {
   const { page, api } = await world.openAs("owner", "/app/companions");
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   await page.goto(`${world.server.url}/app/companions/${id}/settings`);
-  await page.getByLabel("Longest reply, in tokens").fill("9999");
+  await page.getByText("Model settings").click();
+  await page.getByLabel("Maximum reply length (tokens)").fill("9999");
   await page.getByRole("button", { name: "Save" }).click();
   await page.locator("form").getByRole("alert").waitFor();
-  expect(await page.getByLabel("Longest reply, in tokens").getAttribute("aria-invalid")).toBe("true");
+  expect(await page.getByLabel("Maximum reply length (tokens)").getAttribute("aria-invalid")).toBe("true");
 });
 
 test("pauses, resumes, duplicates and deletes", async () => {

@@ -6,8 +6,8 @@ import { createErasureMarks } from "../../src/engines/memory/coordination/erasur
 import { openSqliteStore } from "../../src/engines/sqlite/open.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { processLog } from "../../src/lib/log.ts";
-import { hasCount, keepScreenshot } from "../support/browser.ts";
-import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+import { examine, hasCount, keepScreenshot } from "../support/browser.ts";
+import { type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { keepTurn } from "../support/kept-turn.ts";
 
 let world: DashboardWorld;
@@ -18,21 +18,23 @@ afterAll(() => world[Symbol.asyncDispose]());
 
 const visitorId = "0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11";
 
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
 /** What a download of the page holds. */
 async function readDownload(page: Page, act: () => Promise<void>): Promise<{ name: string; text: string }> {
   const [download] = await Promise.all([page.waitForEvent("download"), act()]);
   return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
 }
 
-test("new conversations and turns appear by themselves", async () => {
+test("new conversations and turns appear automatically", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/conversations");
   await page.getByText("No conversations yet").waitFor();
   const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   await world.say(ada.embed_token, "[[finish:length]]Is anybody there?", visitorId);
   await page.getByRole("link", { name: "Ada" }).click();
-  await atPage(page, "Ada");
-  await page.getByText("[[finish:length]]Is anybody there?", { exact: true }).waitFor();
-  await page.getByText("You said: Is anybody there?").waitFor();
+  const said = page.getByRole("log", { name: "Transcript" });
+  await said.getByText("[[finish:length]]Is anybody there?", { exact: true }).waitFor();
+  await said.getByText("You said: Is anybody there?").waitFor();
   await page.getByText("11 in, 7 out").waitFor();
   await page.getByText("cut off at its length limit").waitFor();
   expect(complaints).toEqual([]);
@@ -45,23 +47,24 @@ test("a long conversation shows its newest messages, leads back to its beginning
   await keepTurns(ada.id, sessionId, 80);
   const [conversation] = (await api.call("GET", `/api/conversations?companion_id=${ada.id}`)).json.data;
   await page.goto(`${world.server.url}/app/conversations/${conversation?.id}`);
-  await page.getByText("answer 79", { exact: true }).waitFor();
-  expect(await page.getByText(/^question \d+$/).count()).toBe(50);
+  const said = page.getByRole("log", { name: "Transcript" });
+  await said.getByText("answer 79", { exact: true }).waitFor();
+  expect(await said.getByText(/^question \d+$/).count()).toBe(50);
   const showEarlier = page.getByRole("button", { name: "Show earlier messages" });
   await page.route(/messages_cursor=/, (route) => route.abort());
   await showEarlier.click();
   await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
   await page.unroute(/messages_cursor=/);
   await showEarlier.click();
-  await page.getByText("question 0", { exact: true }).waitFor();
+  await said.getByText("question 0", { exact: true }).waitFor();
   expect(await page.getByRole("alert").count()).toBe(0);
   await keepTurns(ada.id, sessionId, 1, 80);
-  await page.getByText("answer 80", { exact: true }).waitFor();
-  expect(await page.getByText(/^question \d+$/).allInnerTexts()).toEqual(
+  await said.getByText("answer 80", { exact: true }).waitFor();
+  expect(await said.getByText(/^question \d+$/).allInnerTexts()).toEqual(
     Array.from({ length: 81 }, (_, at) => `question ${at}`),
   );
   await page.reload();
-  await page.getByText("answer 80", { exact: true }).waitFor();
+  await said.getByText("answer 80", { exact: true }).waitFor();
   const file = await readDownload(page, () => page.getByRole("button", { name: "Export" }).click());
   expect(JSON.parse(file.text).messages).toHaveLength(162);
   expect(complaints).toEqual([]);
@@ -92,52 +95,91 @@ test("finds, exports, deletes, and erases visitors", async () => {
   await world.say(ada.embed_token, "A blue bicycle");
   await world.say(bob.embed_token, "A green tricycle", visitorId);
   await page.goto(`${world.server.url}/app/conversations`);
-  const rows = page.getByRole("table", { name: "Conversations" }).getByRole("row");
-  await rows.nth(3).waitFor();
-  await keepScreenshot(page, "dashboard-conversations");
+  const rows = page.getByRole("navigation", { name: "Conversations" }).getByRole("listitem");
+  await hasCount(rows, 3);
+  await rows.nth(0).getByText("You said: A green tricycle").waitFor();
+  await examine(page, "dashboard-conversations");
 
-  await page.getByLabel("Search in messages").fill("TRIcycle");
-  await rows.nth(2).waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "Bob" }).waitFor();
+  // The keys of inboxes: to the search, and through the rows.
+  await page.keyboard.press("/");
+  await page.keyboard.type("TRIcycle");
+  await hasCount(rows, 1);
+  expect(await rows.locator("mark").innerText()).toBe("tricycle");
   await page.getByLabel("Search in messages").fill("");
-  await rows.nth(3).waitFor();
+  await hasCount(rows, 3);
+  await rows.nth(0).getByRole("link").focus();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("k");
+  await page.keyboard.press("Enter");
+  const said = page.getByRole("log", { name: "Transcript" });
+  await said.getByText("A blue bicycle", { exact: true }).waitFor();
+  const file = await readDownload(page, () => page.keyboard.press("e"));
+  expect(JSON.parse(file.text)).toMatchObject({ companion: "Ada", messages: [{ text: "A blue bicycle" }, {}] });
+  await examine(page, "dashboard-conversation");
+  await page.goBack();
+  await hasCount(said, 0);
+
+  const param = (name: string, value: string | null) =>
+    page.waitForURL(({ searchParams }) => searchParams.get(name) === value);
+  await page.locator("summary", { hasText: "Companion" }).click();
   await page.getByLabel("Companion", { exact: true }).click();
   // Faster than the list: what is typed counts, not what is shown.
   await page.keyboard.type("bob\n");
-  await page.waitForURL(({ searchParams }) => searchParams.get("companion_id") === bob.id);
-  await rows.nth(2).waitFor({ state: "detached" });
+  await param("companion_id", bob.id);
+  await hasCount(rows, 1);
   await page.getByLabel("Companion", { exact: true }).click();
   await page.keyboard.type("ad");
   await page.getByRole("option", { name: "Ada" }).waitFor();
   await page.getByRole("option", { name: "Bob" }).waitFor({ state: "detached" });
   await page.keyboard.press("Enter");
-  await page.waitForURL(({ searchParams }) => searchParams.get("companion_id") === ada.id);
-  await rows.nth(3).waitFor({ state: "detached" });
-  expect(new URL(page.url()).searchParams.get("companion_id")).toBe(ada.id);
+  await param("companion_id", ada.id);
+  await hasCount(rows, 2);
+  await page.locator("summary", { hasText: "Date" }).click();
   await page.getByLabel("To", { exact: true }).fill("2020-01-01");
   await page.getByText("No conversation matches").waitFor();
   await page.getByLabel("To", { exact: true }).fill("");
-  await page.getByTitle("Only this visitor").click();
-  await page.getByText(`Only visitor ${visitorId}`).waitFor();
-  await rows.nth(2).waitFor({ state: "detached" });
-
+  await hasCount(rows, 2);
+  await press(page, "Verified");
+  await page.getByText("No conversation matches").waitFor();
+  await param("verified", "true");
+  await press(page, "Verified");
   await rows.nth(1).getByRole("link").click();
-  await page.getByText("A red bicycle", { exact: true }).waitFor();
-  const file = await readDownload(page, () => page.getByRole("button", { name: "Export" }).click());
-  expect(JSON.parse(file.text)).toMatchObject({ companion: "Ada", messages: [{ text: "A red bicycle" }, {}] });
-  await keepScreenshot(page, "dashboard-conversation");
-  await page.getByRole("button", { name: "Erase visitor…" }).click();
-  await page.getByRole("button", { name: "Erase", exact: true }).click();
+  await said.getByText("A red bicycle", { exact: true }).waitFor();
+  expect(new URL(page.url()).searchParams.get("companion_id")).toBe(ada.id);
+  await page.reload();
+  await said.getByText("A red bicycle", { exact: true }).waitFor();
+  await hasCount(rows, 2);
+
+  await press(page, "Details, notes and tags");
+  await page.getByRole("link", { name: "All of this visitor's conversations" }).click();
+  await page.getByText(`Visitor: ${visitorId}`).waitFor();
+  await hasCount(rows, 2);
+  await press(page, "Show all");
+  await hasCount(rows, 3);
+  await rows.nth(2).getByRole("link").click();
+  await press(page, "More actions");
+  await page.getByRole("menuitem", { name: "Erase visitor…" }).click();
+  await press(page, "Erase");
   await page.getByText("Erased.").waitFor();
+  await hasCount(rows, 2);
   const left = () => api.call("GET", `/api/conversations?companion_id=${ada.id}`);
   expect((await left()).json.data).toHaveLength(1);
-
-  await page.goto(`${world.server.url}/app/conversations?companion_id=${ada.id}`);
   await rows.nth(1).getByRole("link").click();
-  await page.getByRole("button", { name: "Delete…" }).click();
-  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await press(page, "More actions");
+  await page.keyboard.press("Enter");
+  await press(page, "Delete");
   await page.getByText("Deleted.").waitFor();
+  await hasCount(rows, 1);
   expect((await left()).json.data).toHaveLength(0);
+
+  // On phones one at a time.
+  await page.setViewportSize({ width: 360, height: 740 });
+  await rows.getByRole("link").click();
+  await said.getByText("A green tricycle", { exact: true }).waitFor();
+  await hasCount(rows, 0);
+  await page.getByRole("link", { name: "Back to the conversations" }).click();
+  await rows.getByText("A green tricycle", { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
 

@@ -3,8 +3,9 @@ import { expect, test } from "bun:test";
 import { readableTextColor } from "../../src/api/embed/avatar.ts";
 import { estimateTokens } from "../../src/domain/conversation.ts";
 import { normalizeOrigin } from "../../src/domain/origin.ts";
-import { judgeColor, originProblem } from "../../src/web/dashboard/companion/draft.ts";
+import { judgeColor } from "../../src/web/dashboard/companion/draft.ts";
 import { readMetadata, switchMode, toMetadataDraft } from "../../src/web/dashboard/companion/metadata-draft.ts";
+import { originProblem, splitOrigins } from "../../src/web/dashboard/companion/origins.ts";
 import { toVisitorPath } from "../../src/web/dashboard/conversations/visitor-path.ts";
 import { textColorOn } from "../../src/web/dashboard/lib/color.ts";
 import { estimateTokens as estimateShown, formatRelative } from "../../src/web/dashboard/lib/format.ts";
@@ -41,6 +42,15 @@ test.each([
   `https://shop.example/${"x".repeat(300)}`,
 ])("judges the origin %p as the server does", (text) => {
   expect(originProblem(text) === null).toBe(normalizeOrigin(text) !== null);
+});
+
+test("websites are taken without their scheme, and names that are none are left to be refused", () => {
+  const typed = "shop.example, *.shop.example\nlocalhost:3000\nvelo-berta\nhttp://intranet";
+  const read = splitOrigins(typed);
+  expect(read).toEqual([
+    ...["https://shop.example", "https://*.shop.example", "http://localhost:3000", "velo-berta", "http://intranet"],
+  ]);
+  expect(read.filter((origin) => originProblem(origin) !== null)).toEqual(["velo-berta"]);
 });
 
 test("takes metadata apart into fields, and puts it together unchanged", () => {

@@ -46,6 +46,7 @@ test("adding a question leads to its field, and to the empty one where there is 
   expect(await focusedLabel(page)).toBe("Question 2");
   expect(await page.getByLabel(/^Question \d$/).count()).toBe(2);
 
+  await page.getByText("Metadata", { exact: true }).click();
   const addField = page.getByRole("button", { name: "Add a field" });
   await addField.click();
   await page.keyboard.type("plan");

@@ -208,14 +208,14 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   await page.getByRole("button", { name: /^Answer…/ }).click();
   await page.getByLabel("Answer", { exact: true }).fill("Yes, for 12 euros.");
   await page.getByRole("dialog").getByRole("button", { name: "Answer" }).click();
-  await page.getByText("No open questions").waitFor();
+  await page.getByText("All caught up").waitFor();
   await page.getByRole("status").getByRole("link", { name: "do you ship to Norway" }).click();
   await rowOf(page, "do you ship to Norway").getByText("Ready", { exact: true }).waitFor();
 
   const conversation = (await api.call("GET", "/api/conversations")).json.data.at(-1)?.id;
   const open = async () => {
     await page.goto(`${world.server.url}/app/conversations/${conversation}`);
-    await page.getByText("Sources: 1 seen, 1 cited").click();
+    await page.getByText("1 of 1 sources cited").click();
   };
   await open();
   const seen = page.getByRole("log").getByRole("list", { name: "Sources" }).getByRole("listitem");

@@ -129,12 +129,11 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
   await api.call("POST", `/api/conversations/${conversation?.id}/notes`, { text: "Parcel 4711" });
   const heading = (title: string) => (page: Page) => atPage(page, title);
   const table = (page: Page) => page.getByRole("table").first().waitFor();
-  const preview = (page: Page) => page.locator("companion-chat").getByRole("log").waitFor();
   return [
     { name: "companions", path: "companions", ready: table },
-    { name: "new", path: "companions/new", ready: preview },
+    { name: "new", path: "companions/new", ready: heading("New companion") },
     { name: "overview", path: `companions/${made.id}`, ready: (page) => page.getByText("Failed replies").waitFor() },
-    { name: "settings", path: `companions/${made.id}/settings`, ready: preview },
+    { name: "settings", path: `companions/${made.id}/settings`, ready: heading("Ada of the bicycle shop") },
     {
       name: "knowledge",
       path: `companions/${made.id}/knowledge`,

@@ -40,7 +40,7 @@ async function openText(text: string) {
 test("a text that somebody else has changed meanwhile is not written over unasked", async () => {
   const { page, api, at, edit, save, isSaved, readBytes, countComplaints } = await openText(written.text);
   const text = page.getByLabel("Text", { exact: true });
-  const conflict = page.getByRole("dialog", { name: "Prices was changed meanwhile" });
+  const conflict = page.getByRole("dialog", { name: "Prices was changed while you were editing" });
   await edit();
   await text.fill("A bicycle costs 450 euros.");
   const theirs = { ...written, title: "Prices of ours", url: "https://shop.example/prices" };
@@ -57,10 +57,10 @@ test("a text that somebody else has changed meanwhile is not written over unaske
   await save();
   await conflict.waitFor();
   await api.call("PUT", at, { ...theirs, text: "Sold out." });
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Keep mine" }).click();
   await conflict.getByText("title, text, address").waitFor();
   expect(await readBytes()).toBe("Sold out.");
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Keep mine" }).click();
   await isSaved();
   expect(await readBytes()).toBe("A bicycle costs 450 euros.");
   expect((await api.call("GET", at)).json).toMatchObject({ title: theirs.title, url: theirs.url });
@@ -69,7 +69,7 @@ test("a text that somebody else has changed meanwhile is not written over unaske
   await text.fill("Mine");
   await api.call("PUT", at, { ...theirs, text: "Theirs" });
   await save();
-  await page.getByRole("button", { name: "Load theirs" }).click();
+  await page.getByRole("button", { name: "Use theirs" }).click();
   await eventually(async () => (await text.inputValue()) === "Theirs");
   // Nothing is lost by closing it.
   await page.keyboard.press("Escape");
@@ -100,7 +100,7 @@ test("a budget that somebody else has changed meanwhile is not written over unas
   const { id } = (await api.call("POST", "/api/budgets", budget)).json;
   const at = `/api/budgets/${id}`;
   const read = async () => (await api.call("GET", at)).json;
-  const conflict = page.getByRole("dialog", { name: "The budget was changed meanwhile" });
+  const conflict = page.getByRole("dialog", { name: "The budget was changed while you were editing" });
   const limit = page.getByLabel("US dollars");
   await page.goto(`${world.server.url}/app/budgets`);
   await page.getByRole("button", { name: "Edit… The whole account" }).click();
@@ -110,7 +110,7 @@ test("a budget that somebody else has changed meanwhile is not written over unas
   await conflict.getByText("limit, period").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   expect(await read()).toMatchObject({ limit_micros: 6_000_000 });
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Keep mine" }).click();
   await page.getByText("of $7.00 a day").waitFor();
   expect(await read()).toMatchObject({ limit_micros: 7_000_000, period: "day" });
 
@@ -118,7 +118,7 @@ test("a budget that somebody else has changed meanwhile is not written over unas
   await limit.fill("8");
   await api.call("PATCH", at, { limit_micros: 9_000_000 });
   await page.getByRole("button", { name: "Save" }).click();
-  await conflict.getByRole("button", { name: "Load theirs" }).click();
+  await conflict.getByRole("button", { name: "Use theirs" }).click();
   await eventually(async () => (await limit.inputValue()) === "9.00");
   expect(await read()).toMatchObject({ limit_micros: 9_000_000 });
   expect(signedIn.complaints).toEqual([]);

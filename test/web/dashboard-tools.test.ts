@@ -185,10 +185,10 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
   await page.getByLabel("Title").fill("Look up an order");
   await api.call("PATCH", `${path}/${made?.id}`, { timeout_ms: 5000 });
   await inDialog(page, "Save");
-  const conflict = page.getByRole("dialog", { name: "Find an order was changed meanwhile" });
+  const conflict = page.getByRole("dialog", { name: "Find an order was changed while you were editing" });
   await conflict.getByText("time limit").waitFor();
   await examine(page, "dashboard-tool-conflict");
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Keep mine" }).click();
   await hasCount(dialogOf(page), 0);
   expect(await read()).toMatchObject({ title: "Look up an order", timeout_ms: 5000 });
   received.length = 0;

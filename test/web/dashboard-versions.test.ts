@@ -120,7 +120,7 @@ test("a companion has a slug for files, and what they manage is marked", async (
   const { page, api, complaints } = await world.openAs("owner", "/healthz");
   const { id } = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
   await page.goto(`${world.server.url}/app/companions/${id}/settings`);
-  await press(page, "Give it a slug…");
+  await press(page, "Add a slug…");
   const slug = dialog(page, "Slug");
   await slug.getByLabel("Slug").fill("No slug");
   await slug.getByRole("button", { name: "Save" }).click();

@@ -120,9 +120,9 @@ test("one that the server has disabled says why, and is enabled again; changes m
   await page.getByLabel("A reply is complete").check();
   await api.call("PATCH", `/api/webhooks/${made.id}`, { include_content: false });
   await inDialog(page, "Save");
-  const conflict = page.getByRole("dialog", { name: "The webhook was changed meanwhile" });
+  const conflict = page.getByRole("dialog", { name: "The webhook was changed while you were editing" });
   await conflict.getByText("what goes along").waitFor();
-  await conflict.getByRole("button", { name: "Save mine over it" }).click();
+  await conflict.getByRole("button", { name: "Keep mine" }).click();
   await hasCount(dialogOf(page), 0);
   expect(await read()).toMatchObject({ events: ["message.completed"], include_content: false });
 

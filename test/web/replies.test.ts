@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Locator } from "playwright-core";
 import { findViolations } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
-import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
+import { type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { someOf } from "../support/full.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
 
@@ -131,7 +131,6 @@ for (const colorScheme of someOf(["light", "dark"] as const)) {
       await world.say(ada.embed_token, question);
       await page.goto(`${world.server.url}/app/conversations`);
       await page.getByRole("link", { name: "Ada" }).first().click();
-      await atPage(page, "Ada");
       await page.locator(".reply td").first().waitFor();
       if (language === "english") await expectLooks(page.locator(".reply").last());
       await keepScreenshot(page, `reply-transcript-${language}-${colorScheme}`);
@@ -173,8 +172,9 @@ test("replies made to freeze the page are drawn", async () => {
   respondWithReplies();
   await page.goto(`${world.server.url}/app/conversations`);
   await page.getByRole("link", { name: "Ada" }).first().click();
-  await page.getByText("The end.").waitFor();
-  expect(await page.getByText("The end.").count()).toBe(1);
+  const end = page.getByRole("log").getByText("The end.");
+  await end.waitFor();
+  expect(await end.count()).toBe(1);
 });
 
 test("what is meant for the eye is named, not read out", async () => {

@@ -143,17 +143,17 @@ test("lets a companion verify its visitors, and says what that is good for", asy
     });
     await page.getByRole("button", { name: "Save" }).waitFor({ state: "detached" });
   };
-  await page.goto(`${world.server.url}/app/companions/${ada.id}/settings`);
+  await page.goto(`${world.server.url}/app/companions/${ada.id}/settings?section=visitors`);
   const verify = page.getByLabel("Verify visitors", { exact: true });
   const only = page.getByLabel("Only verified visitors");
-  const daily = page.getByLabel("Messages a day, for each visitor");
+  const daily = page.getByLabel("Messages per day and visitor");
   await verify.waitFor();
   expect([await only.count(), await daily.count(), await page.getByText("{{visitor.name}}").count()]).toEqual([
     0, 0, 0,
   ]);
   await verify.check();
   await page.getByText("{{visitor.name}}").waitFor();
-  await page.getByText("There is no visitor key yet").waitFor();
+  await page.getByText("There's no visitor key yet").waitFor();
   await daily.fill("10001");
   await page.getByText("Must be a whole number from 1 to 10,000.").waitFor();
   await daily.fill("20");
@@ -163,7 +163,7 @@ test("lets a companion verify its visitors, and says what that is good for", asy
   await verify.uncheck();
   await save({ visitor_auth: "off", daily_per_visitor: null });
   await verify.check();
-  await page.getByRole("link", { name: "Make one" }).click();
+  await page.getByRole("link", { name: "Create one" }).click();
   await page.getByRole("button", { name: "Leave" }).click();
   await atPage(page, "Visitor keys");
   expect(complaints).toEqual([]);
@@ -180,29 +180,33 @@ test("shows who a conversation is with, finds all of theirs, and erases them", a
   await sayAs(ada.embed_token, await signToken(key, ada.id, { sub: "customer-7" }), "Who am I?");
   await world.say(ada.embed_token, "Nobody knows me", "0b8f3f5e-59a5-4d3b-9f5e-8c3a9d8a1c11");
   await page.goto(`${world.server.url}/app/conversations`);
-  const rows = page.getByRole("table", { name: "Conversations" }).getByRole("row");
-  await hasCount(rows, 5);
-  await hasCount(page.getByText("verified", { exact: true }), 3);
-  await page.getByRole("button", { name: "customer-7" }).waitFor();
+  const rows = page.getByRole("navigation", { name: "Conversations" }).getByRole("listitem");
+  await hasCount(rows, 4);
+  await hasCount(rows.getByText("Verified", { exact: true }), 3);
+  await rows.getByText("customer-7").waitFor();
   await keepScreenshot(page, "dashboard-visitors");
-  await page.getByRole("button", { name: "Zoë" }).first().click();
-  await hasCount(rows, 3);
+  await rows.getByRole("link", { name: "Zoë" }).first().click();
+  await page.getByRole("button", { name: "Details, notes and tags" }).click();
+  await page.getByRole("link", { name: "All of this visitor's conversations" }).click();
+  await hasCount(rows, 2);
   expect(new URL(page.url()).searchParams.get("visitor_sub")).toBe(zoe.sub);
-  await page.getByText(`Only visitor ${zoe.sub}`).waitFor();
-  await rows.nth(1).getByRole("link").click();
+  await page.getByText(`Visitor: ${zoe.sub}`).waitFor();
+  await rows.nth(0).getByRole("link").click();
+  await page.getByRole("button", { name: "Details, notes and tags" }).click();
   const facts = page.locator("dl");
   await facts.waitFor();
   expect(await facts.locator("dd").allInnerTexts()).toEqual([zoe.name, zoe.sub, zoe.email, "pro"]);
-  await page.getByText("And the other one?", { exact: true }).waitFor();
+  await page.getByRole("log").getByText("And the other one?", { exact: true }).waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
-  await page.getByRole("button", { name: "Erase visitor…" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Erase visitor…" }).click();
   await page
     .getByRole("dialog", { name: `Erase ${zoe.name}?` })
     .getByText(zoe.sub)
     .waitFor();
   await page.getByRole("button", { name: "Erase", exact: true }).click();
   await page.getByText("Erased.").waitFor();
-  await hasCount(rows, 3);
+  await page.getByText("No conversation matches").waitFor();
   const left = (await api.call("GET", "/api/conversations")).json.data;
   expect(left.map(({ visitor }) => Object(visitor).sub)).toEqual([undefined, "customer-7"]);
   expect(complaints).toEqual([]);

@@ -147,7 +147,7 @@ function Outlet({ found }: { found: { route: Route; params: Params } | null }) {
   if (!Page) return <PageSkeleton />;
   // Not the address bar's path, which differs for a moment when the person decides not to leave a page.
   return (
-    <Boundary key={currentPath()}>
+    <Boundary key={route.pattern.endsWith("?") ? route.pattern : currentPath()}>
       <Page params={found.params} />
     </Boundary>
   );

@@ -11,6 +11,7 @@ import {
 } from "./lib/router.ts";
 
 export interface Route {
+  /** With `?` at its end the last part may be missing, and the page stays when it comes and goes. */
   pattern: string;
   load(): Promise<{ default: PageComponent }>;
   /** Not set: for those who are signed in. `public` pages are for those who are not. */
@@ -35,11 +36,14 @@ export const routes: readonly Route[] = [
   { pattern: "/app/companions/:id/install", load: () => import("./pages/install.tsx") },
   { pattern: "/app/companions/:id/playground", load: () => import("./pages/playground.tsx") },
   { pattern: "/app/companions/:id/history", load: () => import("./pages/history.tsx") },
-  { pattern: "/app/conversations", load: () => import("./pages/conversations.tsx") },
-  { pattern: "/app/conversations/:id", load: () => import("./pages/conversation.tsx") },
+  { pattern: "/app/conversations/:id?", load: () => import("./pages/conversations.tsx") },
   { pattern: "/app/api-keys", load: () => import("./pages/api-keys.tsx") },
   { pattern: visitorKeysPath, load: () => import("./pages/visitor-keys.tsx") },
   { pattern: "/app/webhooks", load: () => import("./pages/webhooks.tsx") },
+  { pattern: "/app/unanswered", load: () => import("./pages/unanswered.tsx") },
+  { pattern: "/app/leads", load: () => import("./pages/leads.tsx") },
+  { pattern: "/app/insights", load: () => import("./pages/insights.tsx") },
+  { pattern: "/app/server", load: () => import("./pages/server.tsx"), access: "operator" },
   { pattern: "/app/usage", load: () => import("./pages/usage.tsx") },
   { pattern: budgetsPath, load: () => import("./pages/budgets.tsx") },
   { pattern: "/app/audit", load: () => import("./pages/audit.tsx") },
@@ -52,8 +56,12 @@ export const routes: readonly Route[] = [
 export function matchRoute(path: string): { route: Route; params: Params } | null {
   const parts = path.split("/");
   for (const route of routes) {
-    const names = route.pattern.split("/");
-    if (names.length !== parts.length) continue;
+    const isOptional = route.pattern.endsWith("?");
+    const names = route.pattern
+      .replace("?", "")
+      .split("/")
+      .slice(0, isOptional ? parts.length : undefined);
+    if (names.length !== parts.length || (isOptional && parts.length < route.pattern.split("/").length - 1)) continue;
     const params: Params = {};
     const isMatch = names.every((name, index) => {
       const part = parts[index] ?? "";

@@ -1,37 +1,40 @@
 /** The parts of a companion's form that say how it uses what it has read, and how much it answers. */
+import { useEffect } from "preact/hooks";
 import { formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Quota } from "../lib/types.ts";
 import { SelectField, TextField } from "../ui/field.tsx";
-import { Section } from "../ui/page.tsx";
-import { type SectionProps, tie } from "./draft.ts";
+import { type Draft, type SectionProps, tie } from "./draft.ts";
+import { Fold } from "./fold.tsx";
 
 const answerModes = [
-  { value: "free", label: "The model answers by itself" },
-  { value: "grounded", label: "Say that it has no answer" },
+  { value: "free", label: "Answer from general knowledge" },
+  { value: "grounded", label: "Say it doesn't know" },
 ] as const;
 
 const citations = [
   { value: "footer", label: "Numbers, with a list below" },
   { value: "markers", label: "Numbers only" },
-  { value: "none", label: "Not at all" },
+  { value: "none", label: "None" },
 ] as const;
 
 /** `id`: of a companion that exists, and may have sources. */
 export function KnowledgeSection({ id, ...props }: SectionProps & { id: string | undefined }) {
   const isGrounded = props.draft.answer_mode === "grounded";
   return (
-    <Section
+    <Fold
+      id="knowledge"
       title="Knowledge"
+      summary={`If the answer isn't in your sources: ${isGrounded ? "say it doesn't know" : "answer from general knowledge"}`}
       hint={
         id === undefined ? (
-          "What it may read is added once it is created."
+          "You can add knowledge after creating the companion."
         ) : (
           <>
-            What it may read is on{" "}
+            Add sources under{" "}
             <a href={`/app/companions/${id}/knowledge`} class="text-accent underline">
-              its own page
+              Knowledge
             </a>
             .
           </>
@@ -40,27 +43,25 @@ export function KnowledgeSection({ id, ...props }: SectionProps & { id: string |
     >
       <div class="space-y-5">
         <div class="grid gap-5 sm:grid-cols-2">
-          <SelectField label="How replies name their sources" options={citations} {...tie(props, "citations")} />
+          <SelectField label="Citations" options={citations} {...tie(props, "citations")} />
           <SelectField
-            label="Where its sources say nothing"
+            label="If the answer isn't in your sources"
             options={answerModes}
             {...tie(props, "answer_mode")}
-            hint={
-              isGrounded ? "The model is not asked then, which costs nothing. Greetings still go to it." : undefined
-            }
+            hint={isGrounded ? "Doesn't call the model, so it costs nothing. Greetings still do." : undefined}
           />
         </div>
         {(isGrounded || props.draft.no_answer_text !== "") && (
           <TextField
-            label="What it says then"
+            label="Fallback message"
             rows={2}
             {...tie(props, "no_answer_text")}
-            placeholder="I have no answer to that. Write to help@shop.example."
-            hint="If empty, a sentence in the visitor's language."
+            placeholder="I don't know. Write to help@shop.example."
+            hint="Leave empty for a default in the visitor's language."
           />
         )}
       </div>
-    </Section>
+    </Fold>
   );
 }
 
@@ -68,23 +69,32 @@ export function KnowledgeSection({ id, ...props }: SectionProps & { id: string |
  * The part of a companion's form that bounds what it answers, beside what it has used of that. `id`: of a companion
  * that exists, and may have used something.
  */
-export function LimitsSection({ id, ...props }: SectionProps & { id: string | undefined }) {
+export function LimitsSection({ id, round, ...props }: SectionProps & { id: string | undefined; round: number }) {
   const { server } = useSession();
-  const quota = useLoad<Quota>(id === undefined ? null : `/api/companions/${id}/quota`).data;
+  const { data: quota, reload } = useLoad<Quota>(id === undefined ? null : `/api/companions/${id}/quota`);
+  // A limit that was just saved has its own count.
+  useEffect(() => {
+    if (round > 0) void reload();
+  }, [round]);
   return (
-    <Section title="Limits" hint="Beyond a limit it answers nobody until the day or the month is over, in UTC.">
+    <Fold
+      id="limits"
+      title="Limits"
+      summary={describeLimits(props.draft, server.daily_messages)}
+      hint="Once a limit is reached, the chat pauses until the day or month ends (UTC)."
+    >
       <div class="grid gap-5 sm:grid-cols-2">
         <TextField
-          label="Messages a day"
+          label="Messages per day"
           type="number"
           min={1}
           max={server.daily_messages}
           {...tie(props, "daily_messages", quota ? `${formatNumber(quota.used)} today` : "")}
           placeholder={String(server.daily_messages)}
-          hint={`Of all visitors together, trial chats included. The plan allows ${formatNumber(server.daily_messages)}.`}
+          hint={`All visitors together, playground included. Your plan allows ${formatNumber(server.daily_messages)}.`}
         />
         <TextField
-          label="Tokens a month"
+          label="Tokens per month"
           type="number"
           min={1}
           {...tie(
@@ -92,10 +102,16 @@ export function LimitsSection({ id, ...props }: SectionProps & { id: string | un
             "monthly_tokens",
             quota?.monthly_tokens ? `${formatNumber(quota.monthly_tokens.used)} this month` : "",
           )}
-          placeholder="no limit"
-          hint="What is sent to the model and what it writes, together. A reply that has begun is finished."
+          placeholder="No limit"
+          hint="Sent and written tokens together. A reply in progress still finishes."
         />
       </div>
-    </Section>
+    </Fold>
   );
+}
+
+function describeLimits({ daily_messages, monthly_tokens }: Draft, planMessages: number): string {
+  const format = (text: string) => (Number.isNaN(Number(text)) ? text : formatNumber(Number(text)));
+  const byDay = `${format(daily_messages || String(planMessages))} messages per day`;
+  return monthly_tokens === "" ? byDay : `${byDay}, ${format(monthly_tokens)} tokens per month`;
 }

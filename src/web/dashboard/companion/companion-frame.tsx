@@ -70,7 +70,10 @@ export function CompanionFrame({ id, children }: FrameProps) {
       >
         {head && !head.enabled && <Badge tone="warn">Paused – hidden from visitors</Badge>}
       </PageHead>
-      <nav aria-label="Companion" class="fades-aside mb-6 flex gap-1 overflow-x-auto border-b border-line">
+      <nav
+        aria-label="Companion"
+        class="mb-6 flex gap-1 overflow-x-auto border-b border-line [scrollbar-width:none] max-md:pr-10 max-md:[mask-image:linear-gradient(to_left,transparent,#000_40px)]"
+      >
         {shown.map((tab) => (
           <Tab key={tab.at} href={base + tab.at} label={tab.label} />
         ))}

@@ -4,6 +4,7 @@ import { contrast, defaultThemeColor, isColor, textColorOn } from "../lib/color.
 import { formatNumber } from "../lib/format.ts";
 import type { Companion, CompanionDraft, Json } from "../lib/types.ts";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
+import { originProblem, splitOrigins } from "./origins.ts";
 import {
   findPeopleProblems,
   type PeopleDraft,
@@ -62,6 +63,8 @@ type TextDraftField =
 export type Problems = Partial<Record<DraftField | PeopleProblem, string>>;
 
 export const maxStarters = 6;
+/** In characters. */
+export const maxPromptLength = 32_000;
 const maxOrigins = 50;
 
 export function emptyDraft(): Draft {
@@ -101,13 +104,6 @@ export function toDraft(companion: Settings): Draft {
   };
 }
 
-export function splitLines(text: string): string[] {
-  return text
-    .split(/[\n,]/)
-    .map((line) => line.trim())
-    .filter(Boolean);
-}
-
 /** Its errors, as far as they can be found here; the server has the last word. `planMessages` are the plan's in a day. */
 export function findProblems(draft: Draft, planMessages: number): Problems {
   const problems: Problems = {};
@@ -115,9 +111,9 @@ export function findProblems(draft: Draft, planMessages: number): Problems {
     const over = [...draft[field]].length - limit;
     if (over > 0) problems[field] = `${over} characters too long: at most ${limit}.`;
   };
-  if (draft.name.trim() === "") problems.name = "A companion needs a name.";
+  if (draft.name.trim() === "") problems.name = "Enter a name.";
   tooLong("name", 100);
-  tooLong("system_prompt", 32_000);
+  tooLong("system_prompt", maxPromptLength);
   tooLong("greeting", 1000);
   tooLong("no_answer_text", 1000);
   if (draft.starters.some((starter) => [...starter].length > 200)) problems.starters = "At most 200 characters each.";
@@ -125,7 +121,7 @@ export function findProblems(draft: Draft, planMessages: number): Problems {
     problems.avatar_url = "Must begin with https:// or http://.";
   }
   if (draft.theme_color !== "" && !isColor(draft.theme_color)) problems.theme_color = "Must look like #4f46e5.";
-  if (draft.voice !== "none" && draft.voice_value.trim() === "") problems.voice_value = "Its id is missing.";
+  if (draft.voice !== "none" && draft.voice_value.trim() === "") problems.voice_value = "Enter the ID.";
   for (const [field, bound] of Object.entries(numberFields) as [NumberField, number][]) {
     const most = field === "daily_messages" ? planMessages : bound;
     const value = Number(draft[field]);
@@ -137,10 +133,10 @@ export function findProblems(draft: Draft, planMessages: number): Problems {
         `Must be a ${field === "temperature" ? "" : "whole "}number from ${least} to ${formatNumber(most)}.`;
     }
   }
-  const origins = splitLines(draft.allowed_origins);
+  const origins = splitOrigins(draft.allowed_origins);
   const badOrigin = origins.map(originProblem).find((problem) => problem !== null);
   if (badOrigin) problems.allowed_origins = badOrigin;
-  else if (origins.length > maxOrigins) problems.allowed_origins = `At most ${maxOrigins} origins.`;
+  else if (origins.length > maxOrigins) problems.allowed_origins = `At most ${maxOrigins} websites.`;
   const metadata = readMetadata(draft.metadata);
   if ("problem" in metadata) problems.metadata = metadata.problem;
   return { ...problems, ...findPeopleProblems(draft) };
@@ -161,13 +157,13 @@ export function toBody(draft: Draft): Body {
     voice_id: draft.voice === "voice_id" ? draft.voice_value.trim() : null,
     voice_agent_id: draft.voice === "voice_agent_id" ? draft.voice_value.trim() : null,
     metadata: "value" in metadata ? metadata.value : {},
-    allowed_origins: splitLines(draft.allowed_origins),
+    allowed_origins: splitOrigins(draft.allowed_origins),
     visitor_auth: draft.visitor_auth,
     challenge: draft.challenge,
     answer_mode: draft.answer_mode,
     citations: draft.citations,
     ...toPeopleBody(draft),
-    // Without verified visitors there is nobody to count by.
+    // Without verified visitors there is no one to count by.
     ...(draft.visitor_auth === "off" && { daily_per_visitor: null }),
   };
 }
@@ -206,24 +202,6 @@ export function tie({ draft, problems, change, managed }: SectionProps, field: T
     error: problems[field],
     aside: [mark, aside].filter(Boolean).join(", "),
   };
-}
-
-/**
- * Allowed origins as owners write them: checked before they are sent. A sentence, or null for an origin that the
- * server takes.
- */
-export function originProblem(text: string): string | null {
-  if (text.length > 270) return `“${text.slice(0, 40)}…” is longer than 270 characters.`;
-  const match = /^(https?):\/\/(\*\.)?([^/?#@*\\\s]+)(\/.*)?$/i.exec(text);
-  if (!match) {
-    if (!/^https?:\/\//i.test(text)) return `“${text}” must begin with https:// or http://.`;
-    return `“${text}” is no origin: write https://shop.example, or https://*.shop.example for its subdomains.`;
-  }
-  const [, scheme = "", wildcard = "", host = "", rest = ""] = match;
-  if (rest !== "" && rest !== "/") return `“${text}” has a path: write ${scheme}://${host} alone.`;
-  const { hostname = "" } = URL.parse(`${scheme}://${host}`) ?? {};
-  const isHost = /^(?:[a-z0-9._-]+|\[.+\])$/.test(hostname) && wildcard.length + hostname.length <= 253;
-  return isHost ? null : `“${host}” is no host name.`;
 }
 
 /** A sentence for owners, and whether it is a warning. */

@@ -1,21 +1,20 @@
-/** The form of a companion beside its preview, and the bar that saves it. */
+/** The form of a companion beside its index, and the bar that saves it. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, toSentence } from "../lib/api.ts";
-import { avatarImage } from "../lib/color.ts";
-import { useAction, useSettled } from "../lib/load.ts";
+import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
-import { use } from "../lib/state.ts";
-import { isDark, theme } from "../lib/theme.ts";
 import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { KnowledgeSection, LimitsSection } from "./answers-sections.tsx";
-import { type Draft, type DraftField, findProblems, type Problems, shownColor } from "./draft.ts";
+import { type Draft, type DraftField, findProblems, type Problems } from "./draft.ts";
 import { PeopleSection } from "./people-section.tsx";
 import { SaveBar, type Target } from "./save-bar.tsx";
-import { AccessSection, BehaviourSection, IdentitySection, MetadataSection, VoiceSection } from "./sections.tsx";
+import { SectionIndex } from "./section-index.tsx";
+import { AccessSection, BehaviourSection, IdentitySection, MetadataSection } from "./sections.tsx";
 import { ChallengeSection, VisitorsSection } from "./visitors-sections.tsx";
+import { VoiceSection } from "./voice-section.tsx";
 
 /** How a form is saved. */
 export interface Saved {
@@ -30,6 +29,8 @@ interface EditorProps {
   id?: string;
   /** The companion as saved. */
   kept: Draft;
+  /** Counts what the form began with: with another one, what is typed is gone. */
+  round?: number;
   target: Target;
   /** Fields that files set. */
   managed?: readonly string[];
@@ -38,66 +39,108 @@ interface EditorProps {
   children?: ComponentChildren;
 }
 
-export function Editor({ id, kept, target, managed, onSave, children }: EditorProps) {
+export function Editor({ id, kept, round = 0, target, managed, onSave, children }: EditorProps) {
   const { server } = useSession();
   const [draft, setDraft] = useState(kept);
+  const [discarded, setDiscarded] = useState<Draft | null>(null);
   const [isTold, setIsTold] = useState(false);
   const [note, setNote] = useState("");
+  const form = useRef<HTMLDivElement>(null);
   const save = useAction(async (isDraft: boolean) => {
     await onSave(draft, { note, isDraft });
     setIsTold(false);
   });
-  const isDirty = JSON.stringify(draft) !== JSON.stringify(kept);
-  useLeaveGuard(isDirty && !save.isBusy);
+  // Not by another form: its open sections stay open.
+  useLayoutEffect(() => {
+    setDraft(kept);
+    setDiscarded(null);
+    setNote("");
+    save.clear();
+  }, [round]);
+  const changes = countChanges(draft, kept);
+  useLeaveGuard(changes > 0 && !save.isBusy);
 
   const own = useMemo(() => findProblems(draft, server.daily_messages), [draft, server]);
   const problems = { ...sentProblems(save.error), ...shownProblems(own, draft, kept, isTold) };
-  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const change = (part: Partial<Draft>) => {
+    setDraft((before) => ({ ...before, ...part }));
+    setDiscarded(null);
+  };
   const section = { draft, problems, change, managed: useMemo(() => new Set(managed), [managed]) };
+
+  function showProblem(): void {
+    const field = form.current?.querySelector<HTMLElement>("[aria-invalid=true]");
+    for (let fold = field?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;
+    field?.focus();
+  }
+
+  useEffect(() => {
+    if (save.error instanceof ApiError && save.error.fields.length > 0) showProblem();
+  }, [save.error]);
 
   function submit(isDraft = target === "draft"): void {
     setIsTold(true);
     if (Object.keys(own).length === 0) void save.run(isDraft);
-    else requestAnimationFrame(() => document.querySelector<HTMLElement>("form [aria-invalid=true]")?.focus());
+    else requestAnimationFrame(showProblem);
   }
 
   return (
-    <div class="grid items-start gap-6 lg:grid-cols-[minmax(0,1fr)_22.5rem]">
+    <div
+      ref={form}
+      class={id === undefined ? "max-w-3xl" : "grid items-start gap-8 lg:grid-cols-[200px_minmax(0,1fr)]"}
+    >
+      {id !== undefined && <SectionIndex />}
       <div class="min-w-0">
-        <Form noValidate class="space-y-6" onSubmit={() => submit()}>
+        <Form noValidate class="space-y-4" onSubmit={() => submit()}>
           <IdentitySection {...section} />
           <BehaviourSection {...section} />
-          <KnowledgeSection {...section} id={id} />
-          <VoiceSection {...section} />
-          <AccessSection {...section} />
-          <VisitorsSection {...section} />
-          <PeopleSection {...section} />
-          <LimitsSection {...section} id={id} />
-          <ChallengeSection {...section} />
-          <MetadataSection {...section} />
+          <h2 class="pt-4 text-13 font-medium text-muted">Advanced</h2>
+          <div class="card">
+            <KnowledgeSection {...section} id={id} />
+            <VoiceSection {...section} />
+            <AccessSection {...section} />
+            <VisitorsSection {...section} />
+            <PeopleSection {...section} />
+            <LimitsSection {...section} id={id} round={round} />
+            <ChallengeSection {...section} />
+            <MetadataSection {...section} />
+          </div>
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
-          {(target === "new" || isDirty) && (
+          {(target === "new" || changes > 0 || discarded !== null) && (
             <SaveBar
               target={target}
-              isDirty={isDirty}
+              changes={changes}
               isBusy={save.isBusy}
               note={note}
               onNote={setNote}
               onDiscard={() => {
                 setDraft(kept);
+                setDiscarded(draft);
                 save.clear();
               }}
+              onUndo={
+                discarded &&
+                (() => {
+                  setDraft(discarded);
+                  setDiscarded(null);
+                })
+              }
+              onForget={() => setDiscarded(null)}
               onSaveAsDraft={() => submit(true)}
             />
           )}
         </Form>
         {children}
       </div>
-      <div class="min-w-0 lg:sticky lg:top-6">
-        <Preview draft={draft} />
-      </div>
     </div>
   );
+}
+
+/** In fields as people count them: a voice is one. */
+function countChanges(draft: Draft, kept: Draft): number {
+  const isChanged = (field: DraftField) => JSON.stringify(draft[field]) !== JSON.stringify(kept[field]);
+  const changed = (Object.keys(draft) as DraftField[]).filter(isChanged);
+  return new Set(changed.map((field) => (field === "voice_value" ? "voice" : field))).size;
 }
 
 /** Missing fields are reported on saving; wrong ones, while they are typed. */
@@ -120,71 +163,4 @@ function sentProblems(error: unknown): Problems {
     problems[(/^voice_(agent_)?id$/.test(field) ? "voice_value" : part) as DraftField] = detail;
   }
   return problems;
-}
-
-/** Nobody's token: nothing is sent with it. */
-const token = "preview";
-const configKey = `companion:${token}:config`;
-
-let loading: Promise<unknown> | null = null;
-
-function loadWidget(): Promise<unknown> {
-  // The path is built at run time, so that the bundler does not include the file.
-  loading ??= import(`${location.origin}/widget.js`);
-  return loading;
-}
-
-/** The companion as visitors will see it, in the very widget, while it is still being edited. */
-function Preview({ draft }: { draft: Draft }) {
-  const { server } = useSession();
-  const host = useRef<HTMLDivElement>(null);
-  const name = draft.name.trim() || "Ada";
-  const color = shownColor(draft);
-  const config = JSON.stringify({
-    name,
-    avatar_url: /^https?:\/\/\S+$/.test(draft.avatar_url) ? draft.avatar_url : avatarImage(name, color),
-    greeting: draft.greeting.trim() || `Hi, I'm ${name}. How can I help you?`,
-    theme_color: color,
-    has_voice: draft.voice !== "none" && server.has_voice_provider,
-    has_text_agent: true,
-    voice_provider: "none",
-    starters: draft.starters.filter((starter) => starter.trim() !== ""),
-  });
-  const settled = useSettled(config, 120);
-  const shade = use(theme);
-
-  useEffect(() => {
-    let isWanted = true;
-    loadWidget().then(
-      () => {
-        if (!isWanted || !host.current) return;
-        const element = document.createElement("companion-chat");
-        element.setAttribute("mode", "inline");
-        element.setAttribute("token", token);
-        element.setAttribute("base-url", location.origin);
-        element.setAttribute("theme", shade === "system" ? "" : isDark() ? "dark" : "light");
-        element.style.setProperty("--companion-height", "34rem");
-        // The widget looks there for a stored configuration as soon as it is on the page: it finds the draft, and makes
-        // no request.
-        const kept = { at: Date.now(), from: location.origin, config: JSON.parse(settled) };
-        localStorage.setItem(configKey, JSON.stringify(kept));
-        host.current.replaceChildren(element);
-        localStorage.removeItem(configKey);
-      },
-      () => {
-        loading = null;
-      },
-    );
-    return () => {
-      isWanted = false;
-    };
-  }, [settled, shade]);
-
-  return (
-    <section aria-label="Preview">
-      <h2 class="mb-2 text-13 font-medium text-muted">Preview</h2>
-      {/* To be looked at: the playground is there to talk to it. */}
-      <div ref={host} inert class="min-h-[34rem] overflow-hidden rounded-[18px]" />
-    </section>
-  );
 }

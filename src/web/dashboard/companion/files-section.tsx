@@ -23,15 +23,14 @@ export function FilesSection({ companion, managed, onChanged }: FilesProps) {
   const { slug } = companion;
   return (
     <Section
-      title="In files"
-      hint="A slug joins it with a file that describes it, so that the same files serve several servers."
-      actions={
-        <Button onClick={() => setIsAsked(true)}>{slug === null ? "Give it a slug…" : "Change the slug…"}</Button>
-      }
+      id="files"
+      title="Files"
+      hint="A slug links this companion to a file that describes it, so the same files work on several servers."
+      actions={<Button onClick={() => setIsAsked(true)}>{slug === null ? "Add a slug…" : "Change the slug…"}</Button>}
     >
       <p>
         {slug === null ? (
-          <span class="text-muted">It has no slug: no file describes it.</span>
+          <span class="text-muted">No slug yet.</span>
         ) : (
           <code class="font-mono text-[0.92em] wrap-anywhere">{slug}</code>
         )}
@@ -68,7 +67,7 @@ function SlugDialog({ companion, managed, onChanged, onClose }: FilesProps & { o
         onValue={setSlug}
         error={problem}
         placeholder="support"
-        hint="Small letters, digits, - and _. If empty, it has none."
+        hint="Lower-case letters, digits, - and _. Leave empty for none."
       />
       {managed && <p class="text-muted">Under another slug it leaves the set {managed.set} that manages it.</p>}
     </FormDialog>

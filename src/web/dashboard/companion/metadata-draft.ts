@@ -34,6 +34,12 @@ export function readMetadata(draft: MetadataDraft): ReadObject {
   return read;
 }
 
+/** In a line. */
+export function describeMetadata(draft: MetadataDraft): string {
+  const read = readMetadata(draft);
+  return ("value" in read && Object.keys(read.value).join(", ")) || "None";
+}
+
 /** The same content in the other form; what cannot be read yet stays as it is. */
 export function switchMode(draft: MetadataDraft): MetadataDraft {
   const read = readMetadata(draft);

@@ -1,8 +1,8 @@
 /** The part of a companion's form that is about people of the team: when they step in, and what visitors may leave for them. */
 import type { ComponentChildren } from "preact";
 import { CheckField, SelectField, TextField } from "../ui/field.tsx";
-import { Section } from "../ui/page.tsx";
-import type { SectionProps } from "./draft.ts";
+import type { Draft, SectionProps } from "./draft.ts";
+import { Fold } from "./fold.tsx";
 import { HoursEditor } from "./hours-editor.tsx";
 import type { HandoffDraft, LeadsDraft } from "./people-draft.ts";
 
@@ -19,13 +19,13 @@ const whens = [
 
 const whenHints: Record<HandoffDraft["when"], string> = {
   present: "Someone has switched “I'm available” on, within opening hours if there are any.",
-  hours: "Even if no one has the dashboard open: they are told by e-mail.",
+  hours: "Even if no one has the dashboard open: they get an email.",
   always: "Whatever the hour, and even if no one has the dashboard open.",
 };
 
 const asks = [
   { value: "visitor", label: "The visitor, with a button" },
-  { value: "model", label: "The companion, when it cannot help" },
+  { value: "model", label: "The companion, when it can't help" },
   { value: "no_answer", label: "An offer to the visitor where your sources have no answer" },
 ] as const;
 
@@ -45,7 +45,12 @@ export function PeopleSection(props: SectionProps) {
   const { handoff, leads } = draft;
   const changeLeads = (part: Partial<LeadsDraft>) => change({ leads: { ...leads, ...part } });
   return (
-    <Section title="People" hint="Someone of your team can take a conversation over and answer in the Inbox.">
+    <Fold
+      id="people"
+      title="People"
+      summary={describePeople(draft)}
+      hint="Someone on your team can take over a conversation and answer in the inbox."
+    >
       <div class="space-y-5">
         <CheckField
           label="People may step in"
@@ -57,7 +62,7 @@ export function PeopleSection(props: SectionProps) {
         {handoff.isOn && <HandoffFields {...props} />}
         <hr class="border-line" />
         <CheckField
-          label="Visitors may leave their e-mail address"
+          label="Visitors may leave their email address"
           hint="So that you can answer later. They see your consent text first."
           checked={leads.isOn}
           onChecked={(isOn) => changeLeads({ isOn })}
@@ -89,7 +94,7 @@ export function PeopleSection(props: SectionProps) {
                 onValue={(reply_to) => changeLeads({ reply_to })}
                 error={problems["leads.reply_to"]}
                 placeholder="team@shop.example"
-                hint="Where a visitor's reply to your e-mail arrives. Optional."
+                hint="Where a visitor's reply to your email arrives. Optional."
               />
             </div>
           </div>
@@ -108,7 +113,7 @@ export function PeopleSection(props: SectionProps) {
         />
         {problems.ask_resolved && <FieldError>{problems.ask_resolved}</FieldError>}
       </div>
-    </Section>
+    </Fold>
   );
 }
 
@@ -185,7 +190,7 @@ function HandoffFields({ draft, problems, change }: SectionProps) {
               value={handoff[field]}
               onValue={(value) => set({ [field]: value })}
               error={problems[`handoff.${field}`]}
-              hint="If empty, a sentence in the visitor's language."
+              hint="Leave empty for a default in the visitor's language."
             />
           ))}
         </div>
@@ -200,4 +205,15 @@ export function FieldError({ children }: { children: ComponentChildren }) {
       {children}
     </p>
   );
+}
+
+function describePeople({ handoff, leads, ratings, ask_resolved }: Draft): string {
+  const on = [
+    handoff.isOn && "people step in",
+    leads.isOn && "email addresses",
+    ratings && "ratings",
+    ask_resolved && "asks if it's resolved",
+  ].filter((word) => word !== false);
+  const text = on.join(", ");
+  return text === "" ? "Off" : text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -6,16 +6,18 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import { Section } from "../ui/page.tsx";
-import { Notice } from "../ui/states.tsx";
 import { ColorField } from "./color-field.tsx";
-import { maxStarters, type SectionProps, shownColor, splitLines, tie } from "./draft.ts";
+import { maxPromptLength, maxStarters, type SectionProps, shownColor, tie } from "./draft.ts";
+import { Fold } from "./fold.tsx";
+import { describeMetadata } from "./metadata-draft.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
+import { splitOrigins } from "./origins.ts";
 import { PlaceholderGuide } from "./visitors-sections.tsx";
 
 export function IdentitySection(props: SectionProps) {
   const { draft } = props;
   return (
-    <Section title="Who it is">
+    <Section id="profile" title="Profile">
       <div class="space-y-5">
         <TextField label="Name" required {...tie(props, "name")} />
         <TextField
@@ -23,18 +25,18 @@ export function IdentitySection(props: SectionProps) {
           rows={2}
           {...tie(props, "greeting")}
           placeholder={`Hi, I'm ${draft.name.trim() || "Ada"}. How can I help you?`}
-          hint="What visitors read first. If empty, it is made from the name."
+          hint="Shown before the first message. Leave empty for a default greeting."
         />
         <StartersEditor {...props} />
         <div class="grid gap-5 sm:grid-cols-2">
           <ColorField {...tie(props, "theme_color")} shown={shownColor(draft)} />
           <TextField
-            label="Avatar address"
+            label="Avatar image URL"
             type="url"
             isCode
             {...tie(props, "avatar_url")}
             placeholder="https://"
-            hint="An image. If empty, the initial on the theme colour."
+            hint="Leave empty to use the first letter on your colour."
           />
         </div>
       </div>
@@ -42,16 +44,16 @@ export function IdentitySection(props: SectionProps) {
   );
 }
 
-/** As a person would say it, with the word that providers use for it. */
+/** In plain words, with the word that providers use. */
 const efforts = [
-  { value: "", label: "As this server is set" },
-  { value: "none", label: "Not at all (none)" },
-  { value: "minimal", label: "Hardly (minimal)" },
-  { value: "low", label: "Briefly (low)" },
-  { value: "medium", label: "For a while (medium)" },
-  { value: "high", label: "Thoroughly (high)" },
-  { value: "xhigh", label: "Very thoroughly (xhigh)" },
-  { value: "max", label: "As long as it can (max)" },
+  { value: "", label: "Server default" },
+  { value: "none", label: "None (none)" },
+  { value: "minimal", label: "Minimal (minimal)" },
+  { value: "low", label: "Short (low)" },
+  { value: "medium", label: "Medium (medium)" },
+  { value: "high", label: "Long (high)" },
+  { value: "xhigh", label: "Very long (xhigh)" },
+  { value: "max", label: "As long as needed (max)" },
 ] as const;
 
 export function BehaviourSection(props: SectionProps) {
@@ -59,132 +61,116 @@ export function BehaviourSection(props: SectionProps) {
   const { server } = useSession();
   const models = server.models.includes(draft.model) || draft.model === "" ? [] : [draft.model];
   return (
-    <Section title="How it answers" hint="Visitors never see the prompt.">
+    <Section id="behaviour" title="Behaviour" hint="Visitors never see the prompt.">
       <div class="space-y-5">
         <TextField
           label="System prompt"
-          rows={12}
-          {...tie(props, "system_prompt", `≈ ${formatNumber(estimateTokens(draft.system_prompt))} tokens`)}
+          rows={16}
+          class="[&_textarea]:h-[55vh] [&_textarea]:min-h-64"
+          {...tie(props, "system_prompt", countPrompt(draft.system_prompt))}
           placeholder="You help the customers of a bicycle shop. Be brief, and friendly. When you do not know something, say so."
-          hint="Sent to the language model with every message, so its tokens count every time."
+          hint="Sent with every message, so longer prompts cost more."
         />
         {draft.visitor_auth !== "off" && <PlaceholderGuide />}
-        <div class="grid gap-5 sm:grid-cols-2">
-          <SelectField
-            label="Model"
-            {...tie(props, "model")}
-            options={[
-              { value: "", label: `Default (${server.default_model})` },
-              ...models.map((model) => ({ value: model, label: `${model} (no longer offered)` })),
-              ...server.models.map((model) => ({ value: model, label: model })),
-            ]}
-          />
-          <TextField
-            label="Temperature"
-            type="number"
-            min={0}
-            max={2}
-            step={0.1}
-            {...tie(props, "temperature")}
-            placeholder="the model's own"
-            hint="How freely it varies its words: 0 is steady, 2 is wild. It has no effect on models that think."
-          />
-          <SelectField
-            label="How long it thinks before it answers"
-            {...tie(props, "reasoning_effort")}
-            options={efforts}
-            hint="Longer is more careful, slower and dearer. Models that do not think ignore it."
-          />
-          <TextField
-            label="Longest reply, in tokens"
-            type="number"
-            min={1}
-            max={server.max_output_tokens}
-            {...tie(props, "max_output_tokens")}
-            placeholder={String(server.max_output_tokens)}
-          />
-          <TextField
-            label="Memory, in tokens"
-            type="number"
-            min={1}
-            {...tie(props, "context_tokens")}
-            placeholder="8000"
-            hint="For instructions, message and earlier conversation together."
-          />
-        </div>
+        <SelectField
+          label="Model"
+          {...tie(props, "model")}
+          options={[
+            { value: "", label: `Default (${server.default_model})` },
+            ...models.map((model) => ({ value: model, label: `${model} (no longer offered)` })),
+            ...server.models.map((model) => ({ value: model, label: model })),
+          ]}
+        />
+        <details>
+          <summary class="font-medium">Model settings</summary>
+          <div class="mt-4 grid gap-5 sm:grid-cols-2">
+            <TextField
+              label="Temperature"
+              type="number"
+              min={0}
+              max={2}
+              step={0.1}
+              {...tie(props, "temperature")}
+              placeholder="Model default"
+              hint="Lower is more consistent, higher is more varied. Models that think ignore it."
+            />
+            <SelectField
+              label="Thinking before each reply"
+              {...tie(props, "reasoning_effort")}
+              options={efforts}
+              hint="Longer is more careful, slower and more expensive. Models that don't think ignore it."
+            />
+            <TextField
+              label="Maximum reply length (tokens)"
+              type="number"
+              min={1}
+              max={server.max_output_tokens}
+              {...tie(props, "max_output_tokens")}
+              placeholder={String(server.max_output_tokens)}
+            />
+            <TextField
+              label="Conversation memory (tokens)"
+              type="number"
+              min={1}
+              {...tie(props, "context_tokens")}
+              placeholder="8000"
+              hint="The prompt, the message and the conversation so far, together."
+            />
+          </div>
+        </details>
       </div>
-    </Section>
-  );
-}
-
-const voices = [
-  { value: "none", label: "Text only" },
-  { value: "voice_id", label: "A voice, agent kept by this server" },
-  { value: "voice_agent_id", label: "An agent that is at the provider already" },
-] as const;
-
-export function VoiceSection(props: SectionProps) {
-  const { draft } = props;
-  const { server } = useSession();
-  return (
-    <Section title="Voice" hint="Visitors can speak with it as well.">
-      <div class="grid gap-5 sm:grid-cols-2">
-        <SelectField label="Voice sessions" options={voices} {...tie(props, "voice")} />
-        {draft.voice !== "none" && (
-          <TextField
-            label={draft.voice === "voice_id" ? "Voice id" : "Agent id"}
-            isCode
-            {...tie(props, "voice_value")}
-            hint={
-              draft.voice === "voice_id"
-                ? "It follows name, prompt and greeting by itself."
-                : "Used as it is: its own settings apply. The operator of this server grants agents to accounts."
-            }
-          />
-        )}
-      </div>
-      {!server.has_voice_provider && draft.voice !== "none" && (
-        <Notice class="mt-4">
-          This server has no key of a voice provider: visitors see no microphone until its operator sets one.
-        </Notice>
-      )}
     </Section>
   );
 }
 
 export function AccessSection(props: SectionProps) {
   const { draft } = props;
-  const count = splitLines(draft.allowed_origins).length;
+  const count = splitOrigins(draft.allowed_origins).length;
+  const days = draft.retention_days;
+  const keptFor = days === "" ? "conversations kept" : `conversations deleted after ${days} days`;
   return (
-    <Section title="Where it may be used">
+    <Fold
+      id="websites"
+      title="Websites and retention"
+      summary={`${count > 0 ? splitOrigins(draft.allowed_origins).join(", ") : "Any website"} · ${keptFor}`}
+    >
       <div class="space-y-5">
         <TextField
-          label="Allowed origins"
+          label="Allowed websites"
           isCode
           rows={3}
           {...tie(props, "allowed_origins", count > 0 ? `${count} of 50` : "any website")}
-          placeholder={"https://shop.example\nhttps://*.shop.example"}
-          hint="One per line. If empty, any website may embed it."
+          placeholder={"shop.example\n*.shop.example"}
+          hint="One per line. Leave empty to allow any website."
         />
         <TextField
-          label="Keep conversations for, in days"
+          label="Delete conversations after (days)"
           type="number"
           min={1}
           {...tie(props, "retention_days")}
-          placeholder="for ever"
-          hint="Conversations that nobody has continued for this long are deleted."
+          placeholder="Never"
+          hint="Counted from the last message."
         />
       </div>
-    </Section>
+    </Fold>
   );
 }
 
 export function MetadataSection(props: SectionProps) {
   return (
-    <Section title="Metadata" hint="Your own data about it. Lists and usage can be filtered by any field.">
+    <Fold
+      id="metadata"
+      title="Metadata"
+      summary={describeMetadata(props.draft.metadata)}
+      hint="Your own data about this companion. You can filter lists and usage by any field."
+    >
       <MetadataEditor {...props} />
-    </Section>
+    </Fold>
   );
+}
+
+function countPrompt(text: string): string {
+  return `≈ ${formatNumber(estimateTokens(text))} tokens · ${formatNumber([...text].length)} of ${formatNumber(maxPromptLength)}`;
 }
 
 /** Suggested first questions. */
@@ -203,7 +189,7 @@ function StartersEditor({ draft: { starters }, problems, change }: SectionProps)
       <legend class="mb-1.5 font-medium">Suggested questions</legend>
       <ul ref={list} class="space-y-2">
         {starters.map((starter, index) => (
-          // By place: they have no other name, and move only by removal.
+          // By position: they have no other name, and move only by removal.
           <li key={index} class="flex gap-1.5">
             <input
               aria-label={`Question ${index + 1}`}

@@ -5,8 +5,7 @@ import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 
 export function SeenOn({ companion }: { companion: Companion }) {
-  const { id, seen_on }: Companion & { seen_on?: { origin: string; last_seen_at: string }[] } = companion;
-  if (seen_on === undefined) return null;
+  const { id, seen_on } = companion;
   if (seen_on.length === 0) {
     return (
       <div class="card flex flex-wrap items-center gap-x-6 gap-y-3 px-5 py-4">

@@ -2,10 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { call, changedFields, tagOf } from "../lib/api.ts";
+import { formatRelative } from "../lib/format.ts";
 import { find, useFound } from "../lib/found.ts";
 import { releaseGuard, replaceSearch, useSearch } from "../lib/router.ts";
 import { refreshSession } from "../lib/session.ts";
-import type { Companion, CompanionDraft } from "../lib/types.ts";
+import type { Companion, CompanionDraft, CompanionVersion, Page } from "../lib/types.ts";
 import { useGuardedSave } from "../ui/guarded-save.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Pending } from "../ui/states.tsx";
@@ -13,6 +14,8 @@ import { say } from "../ui/toast.tsx";
 import { noteHeader } from "../versions/note.tsx";
 import type { CompanionSet } from "../versions/types.ts";
 import { draftPath, saveDraft } from "../versions/unpublished.ts";
+import { versionsPath } from "../versions/use-versions.ts";
+import { nameFields } from "../versions/words.ts";
 import { type Draft, findChanged, type Settings, toBody, toDraft } from "./draft.ts";
 import { Editor, type Saved } from "./editor.tsx";
 
@@ -73,6 +76,16 @@ interface FormProps extends SettingsProps {
   onDraft(draft: CompanionDraft): void;
 }
 
+/** Who changed one of the fields last, and where that is shown; null where it is not known. */
+async function findAuthor(companionId: string, fields: readonly string[]) {
+  const { data } = await call<Page<CompanionVersion>>("GET", versionsPath(companionId), { query: { limit: 20 } });
+  const latest = data.find(({ changed }) => changed.some((field) => fields.includes(field)));
+  const who = latest?.actor?.name ?? null;
+  if (latest === undefined || who === null) return null;
+  const sentence = `${who} changed the ${nameFields(latest.changed)} ${formatRelative(latest.created_at)}.`;
+  return { sentence, href: `/app/companions/${companionId}/history?version=${latest.number}` };
+}
+
 const noFields: readonly string[] = [];
 
 type Mine = Saved & { draft: Draft };
@@ -97,6 +110,9 @@ function Form({ companion, managed, edited, onChanged, onDraft, children }: Form
     tagOf,
     // A draft that is gone is what is live.
     read: async () => (edited && (await find<CompanionDraft>(draftPath(companion.id)))) ?? call<Companion>("GET", path),
+    ...(edited === null && {
+      findAuthor: (before: Settings, after: Settings) => findAuthor(companion.id, findChanged(before, after)),
+    }),
     findChanged: (before, after) => findChanged(before, after).map((field) => field.replaceAll("_", " ")),
     async write({ draft, note, isDraft }, over, ifMatch) {
       const body = changedFields(toBody(kept), toBody(draft));
@@ -112,7 +128,7 @@ function Form({ companion, managed, edited, onChanged, onDraft, children }: Form
           // To what says so.
           window.scrollTo(0, 0);
         }
-        say("Saved as a draft: visitors meet nothing of it yet.");
+        say("Saved as a draft. Visitors don't see it yet.");
         return;
       }
       beginWith(await call<Companion>("PATCH", path, { body, ifMatch, headers: noteHeader(note) }));
@@ -125,7 +141,7 @@ function Form({ companion, managed, edited, onChanged, onDraft, children }: Form
   return (
     <>
       <Editor
-        key={round}
+        round={round}
         id={companion.id}
         kept={kept}
         target={edited === null ? "live" : "draft"}

@@ -7,29 +7,31 @@ import { useLoad } from "../lib/load.ts";
 import { visitorKeysPath } from "../lib/router.ts";
 import type { Companion, Page, VisitorKey } from "../lib/types.ts";
 import { CheckField, TextField } from "../ui/field.tsx";
-import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
 import { type SectionProps, tie } from "./draft.ts";
+import { Fold } from "./fold.tsx";
 
 export function VisitorsSection(props: SectionProps) {
   const { draft, problems, change } = props;
   const isOn = draft.visitor_auth !== "off";
   return (
-    <Section
-      title="Who its visitors are"
-      hint="Your website can vouch for those who are signed in there, with a token that your server signs."
+    <Fold
+      id="visitors"
+      title="Signed-in visitors"
+      summary={isOn ? (draft.visitor_auth === "required" ? "Only verified visitors" : "Verified if signed in") : "Off"}
+      hint="Your website can vouch for visitors who are signed in, with a token that your server signs."
     >
       <div class="space-y-3">
         <CheckField
           label="Verify visitors"
-          hint="A verified visitor's conversations follow them to every device, and nobody else can read or continue them."
+          hint="Their conversations follow them to every device, and no one else can read or continue them."
           checked={isOn}
           onChecked={(isChecked) => change({ visitor_auth: isChecked ? "optional" : "off" })}
         />
         {isOn && (
           <CheckField
             label="Only verified visitors"
-            hint="Everybody else is refused, also on the companion's own page."
+            hint="Everyone else is refused, on the chat page too."
             checked={draft.visitor_auth === "required"}
             onChecked={(isChecked) => change({ visitor_auth: isChecked ? "required" : "optional" })}
           />
@@ -41,17 +43,17 @@ export function VisitorsSection(props: SectionProps) {
           <KeyHint />
           <TextField
             class="mt-5"
-            label="Messages a day, for each visitor"
+            label="Messages per day and visitor"
             type="number"
             min={1}
             max={10_000}
             {...tie(props, "daily_per_visitor")}
-            placeholder="no limit of their own"
-            hint="For verified visitors, whichever device they use."
+            placeholder="No limit"
+            hint="For verified visitors, across all their devices."
           />
         </>
       )}
-    </Section>
+    </Fold>
   );
 }
 
@@ -71,9 +73,9 @@ function KeyHint() {
   }
   return (
     <Notice class="mt-4">
-      There is no visitor key yet, so nobody can be verified.{" "}
+      There's no visitor key yet, so no one can be verified.{" "}
       <a href={visitorKeysPath} class="font-medium underline">
-        Make one
+        Create one
       </a>
     </Notice>
   );
@@ -84,9 +86,9 @@ export function PlaceholderGuide() {
   return (
     <div class="rounded-[0.6rem] bg-sunken px-3.5 py-2.5 text-13 text-pretty text-muted">
       <p>
-        The prompt may name the visitor: <Code>{"{{visitor.name}}"}</Code>, <Code>{"{{visitor.email}}"}</Code>, and
-        whatever your website adds, such as <Code>{"{{visitor.attributes.plan}}"}</Code>. What is not known of a visitor
-        is left empty.
+        The prompt can name the visitor: <Code>{"{{visitor.name}}"}</Code>, <Code>{"{{visitor.email}}"}</Code>, and
+        whatever your website adds, such as <Code>{"{{visitor.attributes.plan}}"}</Code>. What isn't known is left
+        empty.
       </p>
     </div>
   );
@@ -97,29 +99,22 @@ function Code({ children }: { children: string }) {
 }
 
 const modes: readonly { value: Companion["challenge"]; label: string; hint: string }[] = [
-  { value: "off", label: "Never", hint: "Visitors chat at once. Rate limits alone hold back those who flood it." },
-  {
-    value: "auto",
-    label: "While it is busy",
-    hint: "As long as an embed token has used more than half of its messages a minute, a message is sent a moment later. Otherwise visitors notice nothing.",
-  },
-  {
-    value: "always",
-    label: "For every message",
-    hint: "Each message is sent a moment later, on old phones a second or two. There is nothing to click.",
-  },
+  { value: "off", label: "Off", hint: "" },
+  { value: "auto", label: "When busy", hint: "Adds a moment's delay under heavy traffic." },
+  { value: "always", label: "Always", hint: "Up to two seconds on old phones. Nothing to click." },
 ];
 
-/** The part of a companion's form that says when visitors' browsers must work before they chat. */
+/** The part of a companion's form that sets when visitors' browsers must work before they chat. */
 export function ChallengeSection({ draft, problems, change }: SectionProps) {
   const id = useId();
   return (
-    <Section
-      title="Proof of work"
-      hint="A visitor's browser has to compute something first, which makes flooding expensive. Verified visitors are exempt."
+    <Fold
+      id="protection"
+      title="Bot protection"
+      summary={modes.find(({ value }) => value === draft.challenge)?.label ?? ""}
     >
       <fieldset class="space-y-3">
-        <legend class="sr-only">Ask for a proof of work</legend>
+        <legend class="sr-only">Bot protection</legend>
         {modes.map(({ value, label, hint }) => (
           <div key={value} class="flex items-start gap-2.5">
             <input
@@ -133,7 +128,7 @@ export function ChallengeSection({ draft, problems, change }: SectionProps) {
             />
             <div class="min-w-0 flex-1">
               <label for={`${id}-${value}`}>{label}</label>
-              <p id={`${id}-${value}-hint`} class="mt-0.5 text-13 text-pretty text-muted">
+              <p id={`${id}-${value}-hint`} class="text-13 text-pretty text-muted">
                 {hint}
               </p>
             </div>
@@ -141,6 +136,6 @@ export function ChallengeSection({ draft, problems, change }: SectionProps) {
         ))}
       </fieldset>
       {problems.challenge && <p class="mt-1.5 text-13 text-bad">{problems.challenge}</p>}
-    </Section>
+    </Fold>
   );
 }

@@ -6,13 +6,13 @@ import { WebLink } from "../ui/web-link.tsx";
 type Seen = NonNullable<Message["sources"]>[number];
 
 export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
-  if (passages.length === 0) return <span>no source fitted</span>;
+  if (passages.length === 0) return <span>No matching source</span>;
   const cited = passages.filter((passage) => passage.cited);
   const others = passages.filter((passage) => !passage.cited);
   return (
     <details class="w-full">
       <summary class="text-accent underline">
-        Sources: {passages.length} seen, {cited.length === 0 ? "none" : cited.length} cited
+        {cited.length} of {passages.length} sources cited
       </summary>
       <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Sources">
         {[...cited, ...others].map((passage) => (
@@ -31,7 +31,7 @@ function SeenPassage({ passage }: { passage: Seen }) {
   if (title === null) {
     return (
       <>
-        [{n}] No longer there: the source was deleted or read anew. {mark}
+        [{n}] No longer there: the source was deleted or refreshed. {mark}
       </>
     );
   }

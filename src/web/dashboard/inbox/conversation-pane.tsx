@@ -1,7 +1,8 @@
 /** The open conversation of the inbox: its transcript, who has it, what the team keeps of it, and where its person writes. */
-import { ChevronLeft, PanelRight, X } from "lucide-preact";
+import { ChevronLeft, Download, PanelRight, X } from "lucide-preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useTranscript } from "../chat/transcript.ts";
+import { exportConversation, MoreActions } from "../conversations/actions.tsx";
 import { ApiError, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useAction, useEvery } from "../lib/load.ts";
@@ -14,7 +15,6 @@ import { lazy } from "../ui/lazy.tsx";
 import { Badge, Empty, Pending, Problem } from "../ui/states.tsx";
 import { Composer } from "./composer.tsx";
 import { dropRow, inboxRows, typingMarks } from "./feed.ts";
-import { pathOfRow } from "./inbox-row.tsx";
 import { Lines } from "./lines.tsx";
 import { Outbox } from "./outbox.ts";
 import { useReadMarks } from "./read-marks.ts";
@@ -26,7 +26,14 @@ const Details = lazy(async () => (await import("./details.tsx")).Details);
 /** For what no event tells of: whether the visitor is here, and what they have seen. */
 const pollMs = 5000;
 
-export function ConversationPane({ id }: { id: string }) {
+interface PaneProps {
+  id: string;
+  back: { href: string; label: string };
+  /** It was deleted here. */
+  onGone(): void;
+}
+
+export function ConversationPane({ id, back, onGone }: PaneProps) {
   const path = `/api/conversations/${encodeURIComponent(id)}`;
   const transcript = useTranscript(path);
   const { conversation, error } = transcript;
@@ -45,58 +52,66 @@ export function ConversationPane({ id }: { id: string }) {
   if (isGone || !conversation) {
     return (
       <section aria-label="Conversation" class="min-h-0">
-        <BackLink />
+        <BackLink {...back} />
         {isGone ? (
-          <Empty title="This conversation is gone">It was deleted, or you may not see it.</Empty>
+          <Empty title="This conversation is gone">It was deleted, or you don't have access.</Empty>
         ) : (
           <Pending of={transcript} lines={6} />
         )}
       </section>
     );
   }
-  return <OpenConversation conversation={conversation} path={path} transcript={transcript} />;
+  return <OpenConversation {...{ conversation, path, transcript, back, onGone }} />;
 }
 
-function BackLink() {
+function BackLink({ href, label }: PaneProps["back"]) {
   return (
     <a
-      href={pathOfRow(null)}
+      href={href}
       class="-ml-1 inline-flex shrink-0 items-center gap-1 text-muted hover:text-ink md:hidden"
-      aria-label="Back to the inbox"
+      aria-label={label}
     >
       <ChevronLeft size={18} aria-hidden="true" />
     </a>
   );
 }
 
-interface OpenProps {
+interface OpenProps extends Omit<PaneProps, "id"> {
   conversation: ConversationWithMessages;
   path: string;
   transcript: ReturnType<typeof useTranscript>;
 }
 
-function OpenConversation({ conversation, path, transcript }: OpenProps) {
-  const ownId = personIdOf(useSession());
+function OpenConversation({ conversation, path, transcript, back, onGone }: OpenProps) {
+  const session = useSession();
+  const ownId = personIdOf(session);
+  const mayReply = session.scopes.includes("conversations:reply");
   const { id, companion_id, handoff } = conversation;
   const companionName = useCompanionNames([companion_id])[companion_id] ?? "Companion";
   const outbox = useMemo(() => new Outbox(ownId, id, path, () => void transcript.reload()), [id, ownId]);
   useEffect(() => outbox.begin(), [outbox]);
-  const [hasDetails, setHasDetails] = useState(false);
+  const [hasDetails, setHasDetails] = useState(() => matchMedia("(min-width: 88rem)").matches);
+  const exporting = useAction(async () => exportConversation(await transcript.readWhole(), companionName));
   const earlier = useAction(transcript.loadEarlier);
   const typing = describeTyping(use(typingMarks), id, ownId);
   const { outgoing } = use(outbox.kept);
   useEffect(() => outbox.settle(conversation.message_count), [outgoing, conversation.message_count]);
   const log = useScrolledToEnd(`${conversation.message_count} ${outgoing.length}`);
-  useReadMarks(conversation, path);
+  useReadMarks(conversation, path, mayReply);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // On phones the list, with the row that was chosen, is gone.
+  useEffect(() => {
+    if (matchMedia("(max-width: 52rem)").matches) heading.current?.focus();
+  }, []);
   const state = describeState(conversation, ownId);
 
   return (
     <section aria-label="Conversation" class="relative flex min-h-0 gap-4">
       <div class="card flex min-w-0 flex-1 flex-col overflow-hidden">
         <header class="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2.5">
-          <BackLink />
+          <BackLink {...back} />
           <div class="min-w-0 flex-1">
-            <h2 dir="auto" class="truncate font-semibold">
+            <h2 ref={heading} tabIndex={-1} dir="auto" class="truncate text-16 font-semibold outline-none">
               {nameVisitor(conversation)}
             </h2>
             <p dir="auto" class="truncate text-13 text-muted">
@@ -108,6 +123,10 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
               <Badge tone={state.tone}>{state.text}</Badge>
             </span>
           )}
+          <IconButton label="Export" data-key="e" onClick={() => void exporting.run()}>
+            <Download size={18} aria-hidden="true" />
+          </IconButton>
+          <MoreActions conversation={conversation} path={path} companionName={companionName} onGone={onGone} />
           <IconButton
             label="Details, notes and tags"
             aria-expanded={hasDetails}
@@ -116,9 +135,10 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
             <PanelRight size={18} aria-hidden="true" />
           </IconButton>
         </header>
-        {handoff && <StateBar conversation={conversation} path={path} onChanged={transcript.reload} />}
+        {handoff && mayReply && <StateBar conversation={conversation} path={path} onChanged={transcript.reload} />}
         <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
           {transcript.error !== null && <Problem class="mb-4">{toSentence(transcript.error)}</Problem>}
+          {exporting.error !== null && <Problem class="mb-4">{toSentence(exporting.error)}</Problem>}
           {earlier.error !== null && <Problem class="mb-4">{toSentence(earlier.error)}</Problem>}
           {transcript.hasEarlier && (
             <p class="mb-4 text-center">
@@ -132,18 +152,12 @@ function OpenConversation({ conversation, path, transcript }: OpenProps) {
             {typing}
           </p>
         </div>
-        {handoff ? (
-          <Composer conversation={conversation} path={path} outbox={outbox} />
-        ) : (
-          <p class="border-t border-line p-4 text-muted">
-            People cannot step into this companion's conversations: its settings say so, under <em>People</em>.
-          </p>
-        )}
+        {handoff && mayReply && <Composer conversation={conversation} path={path} outbox={outbox} />}
       </div>
       {hasDetails && (
         <aside
           aria-label="Details"
-          class="card relative shrink-0 overflow-y-auto p-4 max-lg:absolute max-lg:inset-0 lg:w-60"
+          class="card relative shrink-0 overflow-y-auto p-4 max-sm:inset-0 max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-10 sm:max-lg:w-70 lg:w-60 xl:w-70"
         >
           <IconButton label="Close the details" onClick={() => setHasDetails(false)} class="absolute top-3 right-3">
             <X size={18} aria-hidden="true" />

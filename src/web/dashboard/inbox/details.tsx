@@ -3,7 +3,9 @@ import { X } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Contact, Resolved } from "../conversations/feedback.tsx";
 import { VisitorRows } from "../conversations/visitor.tsx";
-import { call, toSentence } from "../lib/api.ts";
+import { call, toSearch, toSentence } from "../lib/api.ts";
+import { useCompanionNames } from "../lib/companion-names.ts";
+import { formatInstant } from "../lib/format.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
@@ -13,8 +15,8 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { Form, SelectField, TextField } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { changeRow, presence } from "./feed.ts";
-import { History, Notes } from "./history.tsx";
-import { namePerson, versionOf } from "./words.ts";
+import { History, NoteList, Notes } from "./history.tsx";
+import { namePerson, nameVisitor, versionOf } from "./words.ts";
 
 interface DetailsProps {
   conversation: ConversationWithMessages;
@@ -25,7 +27,8 @@ interface DetailsProps {
 const maxTags = 20;
 
 export function Details({ conversation, path, onChanged }: DetailsProps) {
-  const { id, visitor, contact, resolved, handoff, assignee = null, tags = [] } = conversation;
+  const { id, visitor, contact, handoff, assignee = null, tags = [] } = conversation;
+  const mayReply = useSession().scopes.includes("conversations:reply");
   const change = useAction(async (body: object) => {
     const changed = await call<Partial<ConversationWithMessages>>("PATCH", path, { body });
     changeRow(id, changed);
@@ -33,10 +36,16 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
   });
   return (
     <div class="space-y-5 text-14">
+      <Facts conversation={conversation} />
       {visitor && <VisitorRows visitor={visitor} />}
       {contact && <Contact contact={contact} />}
-      <Resolved resolved={resolved} />
-      {handoff && (
+      {handoff && !mayReply && (
+        <>
+          <NoteList notes={conversation.notes ?? []} />
+          <History path={path} version={versionOf(conversation)} />
+        </>
+      )}
+      {handoff && mayReply && (
         <>
           <Assignee assignee={assignee} isBusy={change.isBusy} onChange={(assignee) => void change.run({ assignee })} />
           <Tags tags={tags} isBusy={change.isBusy} onChange={(tags) => void change.run({ tags })} />
@@ -45,9 +54,36 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
           <History path={path} version={versionOf(conversation)} />
         </>
       )}
-      <a href={`/app/conversations/${id}`} class="text-accent underline">
-        Whole transcript
-      </a>
+    </div>
+  );
+}
+
+/** All of one visitor's conversations are a click away. */
+function Facts({ conversation }: { conversation: ConversationWithMessages }) {
+  const { companion_id, visitor, visitor_id, message_count, created_at, resolved } = conversation;
+  const name = useCompanionNames([companion_id])[companion_id] ?? "Companion";
+  const only = visitor ? { visitor_sub: visitor.sub } : { visitor_id };
+  return (
+    <div class="pr-8">
+      <p class="font-semibold" dir="auto">
+        {nameVisitor(conversation)}
+      </p>
+      <p class="text-13 text-muted">
+        {visitor ? "Verified" : "Anonymous"} · <span dir="auto">{name}</span>
+      </p>
+      <p class="mt-2 text-13 text-muted">
+        {message_count} {message_count === 1 ? "message" : "messages"}, started {formatInstant(created_at)}
+      </p>
+      {(visitor || visitor_id) && (
+        <p class="mt-2">
+          <a href={`/app/conversations${toSearch(only)}`} class="text-accent underline">
+            All of this visitor's conversations
+          </a>
+        </p>
+      )}
+      <p class="mt-2 empty:hidden">
+        <Resolved resolved={resolved} />
+      </p>
     </div>
   );
 }

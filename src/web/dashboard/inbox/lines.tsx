@@ -1,12 +1,9 @@
 /** The messages of a conversation in the inbox, with who wrote them, and those on their way. */
-import { Mic } from "lucide-preact";
 import { Bubble } from "../chat/bubble.tsx";
-import { Rated } from "../conversations/feedback.tsx";
-import { formatInstant } from "../lib/format.ts";
+import { MessageFoot } from "../conversations/message-foot.tsx";
 import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
-import { Badge } from "../ui/states.tsx";
 import { findUnshown, type Outgoing } from "./outbox.ts";
 import { nameAuthor, nameVisitor } from "./words.ts";
 
@@ -18,7 +15,7 @@ interface LinesProps {
 
 export function Lines({ conversation, companionName, outgoing }: LinesProps) {
   const ownId = personIdOf(useSession());
-  const { messages, message_count, handoff } = conversation;
+  const { companion_id, messages, message_count, handoff } = conversation;
   const firstSeq = message_count - messages.length + 1;
   const seenAt = messages.findLastIndex(({ author }, at) => author && firstSeq + at <= (handoff?.seen ?? 0));
 
@@ -40,15 +37,7 @@ export function Lines({ conversation, companionName, outgoing }: LinesProps) {
           <span dir="auto" aria-hidden="true" class={message.author ? "font-medium text-accent" : ""}>
             {nameOf(message)}
           </span>
-          <time dateTime={message.created_at}>{formatInstant(message.created_at)}</time>
-          {message.channel === "voice" && (
-            <span class="inline-flex items-center gap-1">
-              <Mic size={13} aria-hidden="true" />
-              spoken
-            </span>
-          )}
-          {!message.complete && <Badge tone="warn">Interrupted</Badge>}
-          {message.rating && <Rated rating={message.rating} />}
+          <MessageFoot message={message} companionId={companion_id} />
           {at === seenAt && <span>Seen</span>}
         </Bubble>
       ))}

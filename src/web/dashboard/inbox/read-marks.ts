@@ -4,8 +4,12 @@ import { call } from "../lib/api.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { changeRow } from "./feed.ts";
 
-/** What is on the screen of somebody who looks at it is read. */
-export function useReadMarks({ id, message_count, handoff, status }: ConversationWithMessages, path: string): void {
+/** `isMine`: for people who answer. What is on the screen of somebody who looks at it is read. */
+export function useReadMarks(
+  { id, message_count, handoff, status }: ConversationWithMessages,
+  path: string,
+  isMine: boolean,
+): void {
   const marked = useRef(0);
   const [isSeen, setIsSeen] = useState(document.visibilityState === "visible");
   useEffect(() => {
@@ -13,7 +17,7 @@ export function useReadMarks({ id, message_count, handoff, status }: Conversatio
     document.addEventListener("visibilitychange", note);
     return () => document.removeEventListener("visibilitychange", note);
   }, []);
-  const isMarked = handoff !== undefined && status != null;
+  const isMarked = isMine && handoff !== undefined && status != null;
   useEffect(() => {
     if (!isMarked || !isSeen || message_count <= marked.current) return;
     marked.current = message_count;

@@ -1,7 +1,7 @@
 /** What the management API sends: the types of the server's own schemas. */
 import type { Companion } from "../../../api/companions/responses.ts";
 import type { WireDiff } from "../../../api/companions/version-responses.ts";
-import type { Conversation, Message } from "../../../api/conversations/responses.ts";
+import type { Conversation, ListedConversation, Message } from "../../../api/conversations/responses.ts";
 import type { ApiKey, NewApiKey } from "../../../api/keys/responses.ts";
 import type { SignedIn } from "../../../api/session/responses.ts";
 import type { UsageRow } from "../../../api/usage/responses.ts";
@@ -18,6 +18,7 @@ export type {
 } from "../../../api/companions/version-responses.ts";
 export type { ConversationEvent, ConversationWithMessages } from "../../../api/conversations/responses.ts";
 export type { Insights } from "../../../api/insights/responses.ts";
+export type { AccountQuestion, AccountSource } from "../../../api/knowledge/account-responses.ts";
 export type {
   KnowledgeFound,
   Source,
@@ -25,8 +26,9 @@ export type {
   SourcePassages,
   UnansweredQuestion,
 } from "../../../api/knowledge/responses.ts";
+export type { Lead } from "../../../api/leads/responses.ts";
 export type { InvitedMember, Member, MemberLink } from "../../../api/members/responses.ts";
-export type { TestedModel } from "../../../api/server/responses.ts";
+export type { Server, TestedModel } from "../../../api/server/responses.ts";
 export type { RecoveryCodes, Session, TotpSecret } from "../../../api/session/responses.ts";
 export type { SpendingStop } from "../../../api/spending-stops/responses.ts";
 export type { Status } from "../../../api/status/responses.ts";
@@ -34,7 +36,7 @@ export type { Tool, ToolCallRecord, ToolTest, ToolWithSecret } from "../../../ap
 export type { FailedReplies, Quota } from "../../../api/usage/responses.ts";
 export type { NewVisitorKey, VisitorKey } from "../../../api/visitor-keys/responses.ts";
 export type { NewWebhookAnswer, Webhook, WebhookAttempt, WebhookDelivery } from "../../../api/webhooks/responses.ts";
-export type { ApiKey, Companion, Conversation, Message, SignedIn, UsageRow };
+export type { ApiKey, Companion, Conversation, ListedConversation, Message, SignedIn, UsageRow };
 
 export type Account = SignedIn["account"];
 export type Json = Companion["metadata"][string];

@@ -29,21 +29,19 @@ function OwnPage({ companion, onChanged }: { companion: Companion; onChanged(com
   const facts = useLoad<CompanionSet>(companion.slug === null ? null : `${pathOf(companion)}/set`);
   const managed = facts.data?.set == null ? null : facts.data;
   return (
-    <>
-      <CompanionSettings companion={companion} managed={managed} onChanged={onChanged}>
-        <div class="mt-6">
-          <FilesSection
-            companion={companion}
-            managed={managed}
-            onChanged={(next) => {
-              onChanged(next);
-              void facts.reload();
-            }}
-          />
-        </div>
-        <Fate companion={companion} />
-      </CompanionSettings>
-    </>
+    <CompanionSettings companion={companion} managed={managed} onChanged={onChanged}>
+      <div class="mt-4">
+        <FilesSection
+          companion={companion}
+          managed={managed}
+          onChanged={(next) => {
+            onChanged(next);
+            void facts.reload();
+          }}
+        />
+      </div>
+      <Fate companion={companion} />
+    </CompanionSettings>
   );
 }
 
@@ -62,9 +60,11 @@ function Fate({ companion }: { companion: Companion }) {
     say("Copy created.");
   });
   return (
-    <div class="mt-6">
-      <Section title="More">
-        <div class="flex flex-wrap gap-2">
+    <div class="mt-4 space-y-4">
+      <Section
+        title="Duplicate"
+        hint="A new companion with these settings, without sources, tools and conversations."
+        actions={
           <Button
             icon={Copy}
             isBusy={duplicate.isBusy}
@@ -72,12 +72,21 @@ function Fate({ companion }: { companion: Companion }) {
           >
             Duplicate
           </Button>
+        }
+      >
+        {duplicate.error !== null && <Problem>{toSentence(duplicate.error)}</Problem>}
+      </Section>
+      <Section
+        id="danger"
+        title="Delete this companion"
+        isRisky
+        hint="Its conversations, sources and embed tokens go with it. This can't be undone."
+        actions={
           <Button icon={Trash2} kind="risk" onClick={() => setAsked("delete")}>
             Delete…
           </Button>
-        </div>
-        {duplicate.error !== null && <Problem class="mt-4">{toSentence(duplicate.error)}</Problem>}
-      </Section>
+        }
+      />
       {asked === "duplicate" && (
         <Confirm
           title="Duplicate what is saved?"
@@ -87,8 +96,8 @@ function Fate({ companion }: { companion: Companion }) {
           onClose={() => setAsked(null)}
         >
           <p>
-            What you changed on this page has not been saved: the copy would not have it, and opening the copy loses it.
-            To keep it, go on editing and save first.
+            Your changes on this page aren't saved: the copy won't have them, and opening it loses them. To keep them,
+            go on editing and save first.
           </p>
         </Confirm>
       )}
@@ -106,8 +115,8 @@ function Fate({ companion }: { companion: Companion }) {
           onClose={() => setAsked(null)}
         >
           <p>
-            Its embed tokens stop working at once, and its conversations are deleted with it. This cannot be undone; its
-            usage is kept.
+            Its embed tokens stop working immediately, and its conversations are deleted. This can't be undone. Usage is
+            kept.
           </p>
         </Confirm>
       )}

@@ -1,10 +1,10 @@
 /** `/app/inbox`: conversations that people have to do with, alive, beside the one that is open. */
 import { useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { Rows, Split } from "../conversations/split.tsx";
 import { ConversationPane } from "../inbox/conversation-pane.tsx";
 import { inboxRows, isConnected, waitsFor } from "../inbox/feed.ts";
-import { InboxRow } from "../inbox/inbox-row.tsx";
-import { replaceSearch, useSearch } from "../lib/router.ts";
+import { inboxPath, navigate, replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import type { Conversation } from "../lib/types.ts";
@@ -64,42 +64,44 @@ export default function InboxPage() {
         <PageHead title="Inbox">Conversations in which a person is asked for, answers, or owes an answer.</PageHead>
       </div>
       <Connection />
-      <div class="fills-window grid gap-4 md:grid-cols-[15rem_minmax(0,1fr)]">
-        <section
-          aria-label="Conversations"
-          class={`flex min-h-0 flex-col gap-3 ${openId === null ? "" : "max-md:hidden"}`}
-        >
-          <Views view={view} count={(name) => filtered.filter((row) => isIn(name, row, ownId)).length} />
-          <details class="text-14" open={companionId !== "" || tag !== "" || isUnread}>
-            <summary class="text-muted">Filter</summary>
-            <div class="mt-2 space-y-3">
-              <CompanionPicker value={companionId} onValue={(companion_id) => replaceSearch({ companion_id })} />
-              {tags.length > 0 && (
-                <SelectField
-                  label="Tag"
-                  value={tag}
-                  onValue={(tag) => replaceSearch({ tag })}
-                  options={[{ value: "", label: "Any" }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
+      <Split
+        isOpen={openId !== null}
+        list={
+          <>
+            <Views view={view} count={(name) => filtered.filter((row) => isIn(name, row, ownId)).length} />
+            <details class="text-14" open={companionId !== "" || tag !== "" || isUnread}>
+              <summary class="text-muted">Filter</summary>
+              <div class="mt-2 space-y-3">
+                <CompanionPicker value={companionId} onValue={(companion_id) => replaceSearch({ companion_id })} />
+                {tags.length > 0 && (
+                  <SelectField
+                    label="Tag"
+                    value={tag}
+                    onValue={(tag) => replaceSearch({ tag })}
+                    options={[{ value: "", label: "Any" }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
+                  />
+                )}
+                <CheckField
+                  label="Only unread"
+                  checked={isUnread}
+                  onChecked={(isOn) => replaceSearch({ unread: isOn ? "true" : null })}
                 />
-              )}
-              <CheckField
-                label="Only unread"
-                checked={isUnread}
-                onChecked={(isOn) => replaceSearch({ unread: isOn ? "true" : null })}
-              />
-            </div>
-          </details>
-          <List rows={listed.slice(0, shown)} openId={openId} isNarrow={isNarrow} />
-          {listed.length > shown && <Button onClick={() => setShown(shown + perPage)}>Show more</Button>}
-        </section>
-        {openId === null ? (
-          <div class="card grid place-items-center p-6 text-center text-muted max-md:hidden">
-            Choose a conversation to read and answer it.
-          </div>
-        ) : (
-          <ConversationPane key={openId} id={openId} />
+              </div>
+            </details>
+            <List rows={listed.slice(0, shown)} openId={openId} isNarrow={isNarrow} />
+            {listed.length > shown && <Button onClick={() => setShown(shown + perPage)}>Show more</Button>}
+          </>
+        }
+      >
+        {openId !== null && (
+          <ConversationPane
+            key={openId}
+            id={openId}
+            back={{ href: pathOf(null), label: "Back to the inbox" }}
+            onGone={() => navigate(pathOf(null), { replace: true })}
+          />
         )}
-      </div>
+      </Split>
     </>
   );
 }
@@ -116,12 +118,12 @@ function Connection() {
 
 function Views({ view, count }: { view: View; count(name: View): number }) {
   return (
-    <fieldset class="flex rounded-[0.6rem] bg-sunken p-0.5">
+    <fieldset class="flex rounded-lg bg-sunken p-0.5">
       <legend class="sr-only">Which conversations</legend>
       {views.map(({ name, label }) => (
         <label
           key={name}
-          class="relative flex-1 whitespace-nowrap rounded-[0.5rem] px-1 py-1 text-center text-13 font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          class="relative flex-1 whitespace-nowrap rounded-md px-1 py-1 text-center text-13 font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
         >
           <input
             type="radio"
@@ -153,24 +155,13 @@ function List({ rows, openId, isNarrow }: ListProps) {
       <Empty title="All quiet">Conversations appear here as soon as a visitor asks for a person.</Empty>
     );
   }
-  return (
-    <nav aria-label="Inbox" class="card min-h-0 overflow-y-auto" onKeyDown={moveByArrows}>
-      <ul>
-        {rows.map((row) => (
-          <InboxRow key={row.id} row={row} isOpen={row.id === openId} />
-        ))}
-      </ul>
-    </nav>
-  );
+  return <Rows label="Inbox" rows={rows} openId={openId} hrefOf={pathOf} />;
 }
 
-/** Up and down through the rows; Enter opens one, as with any link. */
-function moveByArrows(event: KeyboardEvent): void {
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (step === undefined) return;
-  const links = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("a")];
-  const next = links[links.indexOf(document.activeElement as HTMLElement) + step];
-  if (next === undefined) return;
-  event.preventDefault();
-  next.focus();
+/** The page as it is, with another conversation. */
+function pathOf(id: string | null): string {
+  const query = new URLSearchParams(location.search);
+  if (id === null) query.delete("c");
+  else query.set("c", id);
+  return query.size === 0 ? inboxPath : `${inboxPath}?${query}`;
 }

@@ -67,6 +67,8 @@ interface IconButtonProps extends PressProps {
   label: string;
   "aria-expanded"?: boolean;
   "aria-pressed"?: boolean;
+  "aria-haspopup"?: "menu";
+  "data-key"?: string;
 }
 
 export function IconButton({ label, children, class: more = "", ...rest }: IconButtonProps) {

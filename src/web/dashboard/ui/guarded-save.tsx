@@ -8,6 +8,13 @@ import { Dialog, DialogActions, type DialogProps } from "./dialog.tsx";
 import { Pending, Problem } from "./states.tsx";
 import { say } from "./toast.tsx";
 
+interface Author {
+  /** "jo@shop.example changed the prompt 2 minutes ago." */
+  sentence: string;
+  /** Of what changed. */
+  href: string;
+}
+
 interface Guarded<Kept, Mine> {
   /** Of what is edited, for people. */
   name: string;
@@ -19,13 +26,15 @@ interface Guarded<Kept, Mine> {
   findChanged(before: Kept, after: Kept): readonly string[];
   /** Saves what was changed here over that version: with its tag, only while it is the one that is there. */
   write(mine: Mine, over: Kept, ifMatch?: string): Promise<void>;
-  /** Begins anew, with another version. */
+  /** Who has changed it since, where that is known. */
+  findAuthor?(before: Kept, after: Kept): Promise<Author | null>;
+  /** Begins again, with another version. */
   load(theirs: Kept): void;
 }
 
 export function useGuardedSave<Kept, Mine>(guarded: Guarded<Kept, Mine>) {
-  const { name, base, tagOf, read, findChanged, write, load } = guarded;
-  const [conflict, setConflict] = useState<{ theirs: Kept; mine: Mine } | null>(null);
+  const { name, base, tagOf, read, findChanged, write, load, findAuthor } = guarded;
+  const [conflict, setConflict] = useState<{ theirs: Kept; mine: Mine; author: Author | null } | null>(null);
 
   async function saveOver(known: Kept, mine: Mine): Promise<void> {
     try {
@@ -34,7 +43,9 @@ export function useGuardedSave<Kept, Mine>(guarded: Guarded<Kept, Mine>) {
       if (!(error instanceof ApiError && error.status === 412)) throw error;
       const theirs = await read();
       if (findChanged(known, theirs).length > 0) {
-        setConflict({ theirs, mine });
+        // The question comes without it too.
+        const author = (await findAuthor?.(known, theirs).catch(() => null)) ?? null;
+        setConflict({ theirs, mine, author });
         return;
       }
       // Nothing of the form was changed, or a proxy has its own tags.
@@ -47,6 +58,7 @@ export function useGuardedSave<Kept, Mine>(guarded: Guarded<Kept, Mine>) {
     <ConflictDialog
       name={name}
       fields={findChanged(base, conflict.theirs)}
+      author={conflict.author}
       onSave={() => saveOver(conflict.theirs, conflict.mine)}
       onLoad={() => load(conflict.theirs)}
       onClose={() => setConflict(null)}
@@ -159,26 +171,36 @@ interface ConflictProps {
   name: string;
   /** What was changed elsewhere, in words. */
   fields: readonly string[];
+  author: Author | null;
   onSave(): Promise<void>;
   onLoad(): void;
   onClose(): void;
 }
 
 /** What is asked when something was changed elsewhere while it was edited here. */
-function ConflictDialog({ name, fields, onSave, onLoad, onClose }: ConflictProps) {
+function ConflictDialog({ name, fields, author, onSave, onLoad, onClose }: ConflictProps) {
   const save = useAction(onSave);
   return (
-    <Dialog title={`${name.charAt(0).toUpperCase()}${name.slice(1)} was changed meanwhile`} onClose={onClose}>
+    <Dialog
+      title={`${name.charAt(0).toUpperCase()}${name.slice(1)} was changed while you were editing`}
+      onClose={onClose}
+    >
       <div class="space-y-3 text-pretty text-muted">
         <p>
-          Somebody, or another tab of yours, has saved other values of{" "}
-          <strong class="font-medium text-ink">{fields.join(", ")}</strong> since you began to edit. Nothing of yours is
-          saved yet.
+          {author ? (
+            <>
+              <span dir="auto">{author.sentence}</span>{" "}
+              <a href={author.href} target="_blank" rel="noreferrer" class="text-accent underline">
+                View
+              </a>
+            </>
+          ) : (
+            "Someone else, or you in another tab, saved a change."
+          )}{" "}
+          Changed there: <strong class="font-medium text-ink">{fields.join(", ")}</strong>. Your changes aren't saved
+          yet.
         </p>
-        <p>
-          Save yours over it: the fields that you changed become yours, and the others stay as they were saved there. Or
-          load theirs: what you changed here is lost.
-        </p>
+        <p>Keep yours: the fields you changed become yours, the others stay as they are. Use theirs: yours are lost.</p>
       </div>
       {save.error !== null && <Problem class="mt-4">{toSentence(save.error)}</Problem>}
       <DialogActions>
@@ -190,10 +212,10 @@ function ConflictDialog({ name, fields, onSave, onLoad, onClose }: ConflictProps
             onClose();
           }}
         >
-          Load theirs
+          Use theirs
         </Button>
         <Button kind="primary" isBusy={save.isBusy} onClick={() => void save.run()}>
-          Save mine over it
+          Keep mine
         </Button>
       </DialogActions>
     </Dialog>

@@ -51,16 +51,20 @@ export function PageHead({ title, children, actions, back, lead }: PageHeadProps
 }
 
 interface SectionProps {
+  /** Where an address leads to it. */
+  id?: string;
   title: string;
-  children: ComponentChildren;
+  /** What it does cannot be taken back. */
+  isRisky?: boolean;
+  children?: ComponentChildren;
   hint?: ComponentChildren;
   actions?: ComponentChildren;
 }
 
-export function Section({ title, hint, actions, children }: SectionProps) {
+export function Section({ id, title, hint, actions, isRisky = false, children }: SectionProps) {
   return (
-    <section class="card p-4 sm:p-6">
-      <div class="mb-4 flex flex-wrap items-start justify-between gap-3">
+    <section id={id} class={`card scroll-mt-6 p-4 sm:p-6 ${isRisky ? "border-bad" : ""}`}>
+      <div class="flex flex-wrap items-start justify-between gap-3 not-last:mb-4">
         <div class="min-w-0 flex-1 basis-56">
           <h2 class="text-16 font-semibold">{title}</h2>
           {hint && <p class="mt-0.5 text-14 text-pretty text-muted">{hint}</p>}
