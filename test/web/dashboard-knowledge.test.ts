@@ -208,7 +208,7 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   await page.getByRole("button", { name: /^Answer…/ }).click();
   await page.getByLabel("Answer", { exact: true }).fill("Yes, for 12 euros.");
   await page.getByRole("dialog").getByRole("button", { name: "Answer" }).click();
-  await page.getByText("No open questions").waitFor();
+  await page.getByText("All caught up").waitFor();
   await page.getByRole("status").getByRole("link", { name: "do you ship to Norway" }).click();
   await rowOf(page, "do you ship to Norway").getByText("Ready", { exact: true }).waitFor();
 

@@ -147,7 +147,7 @@ test("a responder reads and answers, and is offered nothing else", async () => {
   await hasCount(page.getByRole("navigation", { name: "Companion", exact: true }).getByRole("link"), 2);
   await hasCount(page.getByRole("button", { name: /^Delete/ }), 0);
   expect(await page.content()).not.toContain(secret);
-  await page.getByRole("link", { name: "Conversations" }).first().click();
+  await places.getByText("Conversations").click();
   await page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: "Ada" }).click();
   await page.getByRole("log").getByText("Are you open?", { exact: true }).waitFor();
   await hasCount(page.getByRole("button", { name: "More actions" }), 0);

@@ -1,23 +1,14 @@
 /** `/api/unanswered` and `/api/sources`: questions without an answer, and sources, of all companions of the account. */
-import { Type as t } from "@sinclair/typebox";
 import { sourceStatuses } from "../../domain/knowledge.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { movingPageQuery, pageQuery, toWireList } from "../../http/paging.ts";
 import { valueQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
-import { closedObject } from "../../http/schemas/named-object.ts";
 import { OneOf } from "../../http/schemas/schema.ts";
-import { SourceObject, toWireQuestion, toWireSource, UnansweredObject } from "./responses.ts";
+import { AccountQuestionObject, AccountSourceObject } from "./account-responses.ts";
+import { toWireQuestion, toWireSource } from "./responses.ts";
 import { noteQueued } from "./service.ts";
-
-const makeId = () => ({ companion_id: t.String({ format: "uuid" }) });
-
-export const AccountQuestionObject = closedObject("AccountQuestion", () => ({
-  ...makeId(),
-  ...UnansweredObject.properties,
-}));
-export const AccountSourceObject = closedObject("AccountSource", () => ({ ...makeId(), ...SourceObject.properties }));
 
 export const accountLists: readonly Route[] = [
   route({

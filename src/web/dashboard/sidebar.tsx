@@ -1,12 +1,16 @@
 /** The navigation, in groups, of which everyone sees what their scopes allow, and the menu of the account. */
 import {
   Bot,
+  ChartLine,
   ChartNoAxesColumn,
+  CircleQuestionMark,
+  ContactRound,
   KeyRound,
   type LucideIcon,
   MessagesSquare,
   Rss,
   ScrollText,
+  Server as ServerIcon,
   UserRoundCheck,
   UsersRound,
   Wallet,
@@ -32,12 +36,20 @@ interface Entry {
 const inboxEntry = "inbox";
 
 const groups: readonly { title: string; entries: readonly (Entry | typeof inboxEntry)[] }[] = [
-  { title: "Build", entries: [{ href: homePath, label: "Companions", Icon: Bot }] },
+  {
+    title: "Build",
+    entries: [
+      { href: homePath, label: "Companions", Icon: Bot },
+      { href: "/app/unanswered", label: "Unanswered", Icon: CircleQuestionMark, isFor: "knowledge:read" },
+    ],
+  },
   {
     title: "Watch",
     entries: [
       inboxEntry,
       { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare },
+      { href: "/app/leads", label: "Leads", Icon: ContactRound },
+      { href: "/app/insights", label: "Insights", Icon: ChartLine, isFor: "usage:read" },
       { href: "/app/usage", label: "Usage", Icon: ChartNoAxesColumn, isFor: "usage:read" },
       { href: budgetsPath, label: "Budgets", Icon: Wallet, isFor: hasMoney },
     ],
@@ -57,7 +69,10 @@ const groups: readonly { title: string; entries: readonly (Entry | typeof inboxE
   },
   {
     title: "Operate",
-    entries: [{ href: "/app/accounts", label: "Accounts", Icon: UsersRound, isFor: isOperator }],
+    entries: [
+      { href: "/app/accounts", label: "Accounts", Icon: UsersRound, isFor: isOperator },
+      { href: "/app/server", label: "Server", Icon: ServerIcon, isFor: isOperator },
+    ],
   },
 ];
 

@@ -12,25 +12,28 @@ import { Empty, Failure, Notice, Problem, Skeleton } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { countOf } from "./source-words.ts";
 
-interface UnansweredProps {
-  /** Of the companion's unanswered questions. */
-  path: string;
-  list: LoadedList<UnansweredQuestion>;
-  sourcesHref: string;
+interface UnansweredProps<Question extends UnansweredQuestion> {
+  /** Of its companion's unanswered questions. */
+  path(question: Question): string;
+  list: LoadedList<Question>;
+  sourcesHref(question: Question): string;
+  /** Of its companion; left out where all are of one. */
+  nameOf?(question: Question): string;
   /** An answer has become a source. */
   onAnswered(source: Source): void;
 }
 
-export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredProps) {
+export function Unanswered<Question extends UnansweredQuestion>(props: UnansweredProps<Question>) {
+  const { path, list, sourcesHref, nameOf, onAnswered } = props;
   const mayChange = useSession().scopes.includes("knowledge:write");
   const heading = useRef<HTMLHeadingElement>(null);
-  const [asked, setAsked] = useState<UnansweredQuestion | null>(null);
-  const [made, setMade] = useState<Source | null>(null);
-  const dismiss = useAction(async ({ id }: UnansweredQuestion) => {
-    await call("DELETE", `${path}/${id}`);
-    list.update((items) => items.filter((item) => item.id !== id));
+  const [asked, setAsked] = useState<Question | null>(null);
+  const [made, setMade] = useState<{ source: Source; href: string } | null>(null);
+  const dismiss = useAction(async (question: Question) => {
+    await call("DELETE", `${path(question)}/${question.id}`);
+    list.update((items) => items.filter((item) => item.id !== question.id));
     heading.current?.focus();
-    say("Dismissed. It is listed again when somebody asks it again.");
+    say("Dismissed. It'll come back if someone asks again.");
   });
   return (
     <section aria-label="Unanswered questions">
@@ -39,15 +42,15 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
           Unanswered questions
         </h2>
         <p class="text-14 text-pretty text-muted">
-          What visitors asked and nothing was found for, the latest first. Your answer becomes a source.
+          Questions your sources couldn't answer. Your answer becomes a source.
         </p>
       </div>
       <div role="status">
         {made && (
           <Notice tone="good" class="mb-4">
             Your answer is a source now, and is being read:{" "}
-            <a href={sourcesHref} class="font-medium underline wrap-anywhere" dir="auto">
-              {made.title}
+            <a href={made.href} class="font-medium underline wrap-anywhere" dir="auto">
+              {made.source.title}
             </a>
           </Notice>
         )}
@@ -64,6 +67,11 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
                 <p class="font-medium wrap-anywhere whitespace-pre-wrap" dir="auto">
                   {question.question}
                 </p>
+                {nameOf && (
+                  <p class="text-13 text-muted" dir="auto">
+                    {nameOf(question)}
+                  </p>
+                )}
                 <Asked question={question} />
               </div>
               {mayChange && (
@@ -84,7 +92,7 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
       ) : list.error !== null ? (
         <Failure error={list.error} onRetry={() => void list.reload()} />
       ) : (
-        <Empty title="No open questions">
+        <Empty title="All caught up">
           When a visitor asks something that no source says anything about, it is listed here.
         </Empty>
       )}
@@ -98,10 +106,10 @@ export function Unanswered({ path, list, sourcesHref, onAnswered }: UnansweredPr
       )}
       {asked && (
         <AnswerForm
-          path={path}
+          path={path(asked)}
           question={asked}
           onAnswered={(source) => {
-            setMade(source);
+            setMade({ source, href: sourcesHref(asked) });
             list.update((items) => items.filter(({ id }) => id !== asked.id));
             onAnswered(source);
             requestAnimationFrame(() => heading.current?.focus());

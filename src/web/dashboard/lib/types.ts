@@ -18,6 +18,7 @@ export type {
 } from "../../../api/companions/version-responses.ts";
 export type { ConversationEvent, ConversationWithMessages } from "../../../api/conversations/responses.ts";
 export type { Insights } from "../../../api/insights/responses.ts";
+export type { AccountQuestion, AccountSource } from "../../../api/knowledge/account-responses.ts";
 export type {
   KnowledgeFound,
   Source,
@@ -25,8 +26,9 @@ export type {
   SourcePassages,
   UnansweredQuestion,
 } from "../../../api/knowledge/responses.ts";
+export type { Lead } from "../../../api/leads/responses.ts";
 export type { InvitedMember, Member, MemberLink } from "../../../api/members/responses.ts";
-export type { TestedModel } from "../../../api/server/responses.ts";
+export type { Server, TestedModel } from "../../../api/server/responses.ts";
 export type { RecoveryCodes, Session, TotpSecret } from "../../../api/session/responses.ts";
 export type { SpendingStop } from "../../../api/spending-stops/responses.ts";
 export type { Status } from "../../../api/status/responses.ts";

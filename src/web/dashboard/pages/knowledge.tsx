@@ -65,7 +65,12 @@ function Knowledge({ companion }: { companion: Companion }) {
       {show === "try" ? (
         <TryQuestion companionId={companion.id} hasSources={sources.items?.length !== 0} sourcesHref={here} />
       ) : show === "unanswered" ? (
-        <Unanswered path={`${api}/unanswered`} list={unanswered} sourcesHref={here} onAnswered={sources.put} />
+        <Unanswered
+          path={() => `${api}/unanswered`}
+          list={unanswered}
+          sourcesHref={() => here}
+          onAnswered={sources.put}
+        />
       ) : (
         <div class="space-y-6">
           {mayChange && <AddSources path={`${api}/sources`} uploads={uploads} onAdded={sources.put} />}

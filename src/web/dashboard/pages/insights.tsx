@@ -1,0 +1,67 @@
+/** `/app/insights`: how conversations went, in figures that say what they mean. */
+import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { Busy } from "../insights/busy.tsx";
+import { Figures } from "../insights/figures.tsx";
+import { toSearch } from "../lib/api.ts";
+import { formatDay } from "../lib/format.ts";
+import { useLoad } from "../lib/load.ts";
+import { replaceSearch, useSearch } from "../lib/router.ts";
+import type { Insights } from "../lib/types.ts";
+import { SelectField } from "../ui/field.tsx";
+import { PageHead, Section } from "../ui/page.tsx";
+import { Empty, Pending } from "../ui/states.tsx";
+
+const ranges = [
+  { value: "7", label: "Last 7 days" },
+  { value: "30", label: "Last 30 days" },
+  { value: "92", label: "Last 92 days" },
+] as const;
+const dayMs = 86_400_000;
+
+/** The day of the zone, so many days before today there. */
+function dayBefore(timezone: string, days: number): string {
+  const today = new Intl.DateTimeFormat("sv", { timeZone: timezone, dateStyle: "short" }).format(Date.now());
+  return new Date(Date.parse(`${today}T00:00:00Z`) - days * dayMs).toISOString().slice(0, 10);
+}
+
+export default function InsightsPage() {
+  const query = useSearch();
+  const range = ranges.find(({ value }) => value === query.get("days"))?.value ?? "30";
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const timezone = query.get("timezone") === "UTC" ? "UTC" : own;
+  const companionId = query.get("companion_id") ?? "";
+  const from = dayBefore(timezone, Number(range) - 1);
+  const loaded = useLoad<Insights>(`/api/insights${toSearch({ from, timezone, companion_id: companionId })}`);
+  const { data } = loaded;
+  return (
+    <>
+      <PageHead title="Insights">
+        {data === null
+          ? "How conversations went."
+          : `${formatDay(`${data.from}T12:00`)} to ${formatDay(`${data.to}T12:00`)}, days in ${timezone}.`}
+      </PageHead>
+      <div class="mb-6 grid gap-3 sm:grid-cols-3">
+        <CompanionPicker value={companionId} onValue={(id) => replaceSearch({ companion_id: id })} />
+        <SelectField label="Time" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
+        <SelectField
+          label="Time zone"
+          value={timezone}
+          options={[...new Set([own, "UTC"])].map((value) => ({ value, label: value }))}
+          onValue={(timezone) => replaceSearch({ timezone })}
+        />
+      </div>
+      {data === null ? (
+        <Pending of={loaded} lines={6} />
+      ) : data.conversations === 0 && data.replies === 0 ? (
+        <Empty title="No conversations in this time">Choose a longer time, or put a companion on your website.</Empty>
+      ) : (
+        <div class="space-y-6">
+          <Figures data={data} companionId={companionId} />
+          <Section title="When visitors write" hint="Conversations that began, by weekday and hour.">
+            <Busy busy={data.busy} />
+          </Section>
+        </div>
+      )}
+    </>
+  );
+}

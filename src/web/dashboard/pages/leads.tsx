@@ -1,0 +1,134 @@
+/** `/app/leads`: contacts that visitors have left. */
+import { Download } from "lucide-preact";
+import { useState } from "preact/hooks";
+import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { call, send, toSearch, toSentence } from "../lib/api.ts";
+import { useCompanionNames } from "../lib/companion-names.ts";
+import { useAction, useList } from "../lib/load.ts";
+import { replaceSearch, useSearch } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
+import type { Lead } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { saveFile } from "../ui/copy.tsx";
+import { Confirm } from "../ui/dialog.tsx";
+import { ListFrame, Table } from "../ui/list.tsx";
+import { PageHead, Time } from "../ui/page.tsx";
+import { Empty, Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
+
+type Row = Lead & { id: string };
+
+export default function LeadsPage() {
+  const companionId = useSearch().get("companion_id") ?? "";
+  const list = useList<Row>("/api/leads", { companion_id: companionId });
+  const names = useCompanionNames(list.items.map(({ companion_id }) => companion_id));
+  const mayChange = useSession().scopes.includes("conversations:write");
+  const [asked, setAsked] = useState<Row | null>(null);
+  const csv = useAction(async () => {
+    const path = `/api/leads${toSearch({ companion_id: companionId })}`;
+    const response = await send("GET", path, { accept: "text/csv" });
+    saveFile("leads.csv", await response.text(), "text/csv");
+  });
+  const empty = (
+    <Empty title="No leads yet">
+      Visitors can leave an email address once you let them: under Settings of a companion, in People.
+    </Empty>
+  );
+  return (
+    <>
+      <PageHead
+        title="Leads"
+        actions={
+          <Button icon={Download} isBusy={csv.isBusy} onClick={() => void csv.run()}>
+            CSV
+          </Button>
+        }
+      >
+        Visitors who asked you to get in touch.
+      </PageHead>
+      {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
+      <div class="mb-4 sm:max-w-80">
+        <CompanionPicker value={companionId} onValue={(id) => replaceSearch({ companion_id: id })} />
+      </div>
+      <ListFrame list={{ ...list, items: list.items }} empty={empty}>
+        {() => (
+          <Table
+            label="Leads"
+            rows={list.items}
+            keyOf={({ conversation_id }) => conversation_id}
+            columns={[
+              { title: "Contact", class: "title", cell: (lead) => <Contact lead={lead} /> },
+              {
+                title: "Companion",
+                cell: ({ companion_id }) => <span dir="auto">{names[companion_id] ?? "Deleted companion"}</span>,
+              },
+              {
+                title: "Agreed",
+                class: "whitespace-nowrap text-muted",
+                cell: ({ consented_at, consent_text }) => (
+                  <span title={consent_text}>
+                    <Time at={consented_at} />
+                  </span>
+                ),
+              },
+              {
+                title: "",
+                cell: (lead) => (
+                  <span class="flex justify-end gap-3">
+                    <a class="text-accent underline" href={`/app/conversations/${lead.conversation_id}`}>
+                      Conversation
+                    </a>
+                    {mayChange && (
+                      <button type="button" class="text-bad underline" onClick={() => setAsked(lead)}>
+                        Delete<span class="sr-only"> {lead.email}</span>
+                      </button>
+                    )}
+                  </span>
+                ),
+              },
+            ]}
+          />
+        )}
+      </ListFrame>
+      {asked !== null && (
+        <Confirm
+          title="Delete this lead?"
+          action="Delete"
+          onConfirm={async () => {
+            await call("DELETE", `/api/leads/${asked.conversation_id}`);
+            list.update((items) => items.filter((item) => item.conversation_id !== asked.conversation_id));
+            say("Lead deleted.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          The contact is removed. The conversation stays.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Contact({ lead: { email, name, message } }: { lead: Lead }) {
+  if (email === null) return <span class="text-muted">Can't be read: the server's key has changed.</span>;
+  return (
+    <span class="min-w-0">
+      <a
+        dir="ltr"
+        class="font-medium wrap-anywhere hover:text-accent hover:underline"
+        href={`mailto:${encodeURIComponent(email)}`}
+      >
+        {email}
+      </a>
+      {name !== null && (
+        <span dir="auto" class="block text-13 text-muted wrap-anywhere">
+          {name}
+        </span>
+      )}
+      {message !== null && (
+        <span dir="auto" class="mt-1 block max-w-md text-13 wrap-anywhere whitespace-pre-wrap">
+          {message}
+        </span>
+      )}
+    </span>
+  );
+}
