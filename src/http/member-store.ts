@@ -35,6 +35,7 @@ const ofOwners: readonly Noun[] = ["drafts", "embedTokens", "versions"];
 /** Methods that take ids of what was found before. */
 const ofFound: { readonly [Name in Noun]?: readonly (keyof Store[Name])[] } = {
   companions: ["getChangeMark"],
+  conversations: ["readExcerpts"],
   feedback: ["listRatings"],
   handoffs: [
     ...(["addNote", "deleteNote", "listNotes", "listEvents", "listLive", "markRead", "countUnread"] as const),

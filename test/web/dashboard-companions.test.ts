@@ -98,7 +98,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
   await api.call("PATCH", `/api/companions/${id}`, { system_prompt: "Changed elsewhere." });
   await page.getByRole("button", { name: "Duplicate" }).click();
   const copying = page.getByRole("dialog", { name: "Duplicate what is saved?" });
-  await copying.getByRole("button", { name: "Go on editing" }).click();
+  await copying.getByRole("button", { name: "Keep editing" }).click();
   await page.getByRole("switch", { name: "Live" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
   await page.getByText("Paused – hidden from visitors").waitFor();

@@ -245,13 +245,13 @@ test("plots usage, shows what is left today, and exports it as CSV", async () =>
   await page.getByRole("button", { name: /Failed replies/ }).click();
   await page.getByRole("img", { name: /Failed replies a day .*: 1 in all/ }).waitFor();
   await page.getByRole("button", { name: /Messages/ }).click();
-  await page.getByLabel("Plot").selectOption({ label: "The companions used most" });
+  await page.getByLabel("Chart").selectOption({ label: "The companions used most" });
   await page.getByRole("list", { name: "Legend" }).getByText("Bob").waitFor();
   await keepScreenshot(page, "dashboard-usage");
   const file = await readDownload(page, () => page.getByRole("button", { name: "CSV" }).click());
   expect(file.name).toMatch(/^usage-.*\.csv$/);
   expect(file.text.split("\r\n")).toContain(`${new Date().toISOString().slice(0, 10)},${ada.id},4,0,44,28,0,0,0,,0,0`);
-  await page.getByLabel("By", { exact: true }).selectOption("key");
+  await page.getByLabel("Group by", { exact: true }).selectOption("key");
   await page.getByRole("row", { name: /^Dashboard 6/ }).waitFor();
   expect(complaints).toEqual([]);
 });

@@ -69,13 +69,13 @@ test("a session that ends while editing asks for the password over the page, and
 
   const dialog = page.getByRole("dialog", { name: "Sign in to continue" });
   await dialog.waitFor();
-  expect(await dialog.getByLabel("E-mail").inputValue()).toBe(email);
+  expect(await dialog.getByLabel("Email").inputValue()).toBe(email);
   // What cannot be dismissed is not dismissed by insisting.
   for (let press = 0; press < 3; press++) await page.keyboard.press("Escape");
   await dialog.waitFor();
   await page.keyboard.type("not the password");
   await page.keyboard.press("Enter");
-  await dialog.getByText("E-mail address or password is wrong.").waitFor();
+  await dialog.getByText("Email or password is wrong.").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-session-ended");
   await dialog.getByLabel("Password", { exact: true }).fill(password);
@@ -116,7 +116,7 @@ test("a draft is never sent for another account that signs in over it", async ()
   await endSession(signedIn);
   await page.getByRole("button", { name: "Create companion" }).click();
   const dialog = page.getByRole("dialog", { name: "Sign in to continue" });
-  await dialog.getByLabel("E-mail").fill("somebody-else@example.com");
+  await dialog.getByLabel("Email").fill("somebody-else@example.com");
   await dialog.getByLabel("Password", { exact: true }).fill(password);
   await dialog.getByRole("button", { name: "Sign in" }).click();
 
@@ -124,7 +124,7 @@ test("a draft is never sent for another account that signs in over it", async ()
   await other.getByText(email).waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-session-replaced");
-  await other.getByRole("button", { name: "Go on as somebody-else@example.com" }).click();
+  await other.getByRole("button", { name: "Continue as somebody-else@example.com" }).click();
   await page.getByText("No companions yet").waitFor();
   await page.getByText("somebody-else@example.com").first().waitFor();
   expect((await api.call("GET", "/api/companions")).json.data).toEqual([]);
@@ -140,7 +140,7 @@ test("tabs know of each other: one that is signed out elsewhere keeps a draft, a
   await ended.waitFor();
   await atPage(second, "Sign in");
   await world.createAccount("the-other-one@example.com");
-  await second.getByLabel("E-mail").fill("the-other-one@example.com");
+  await second.getByLabel("Email").fill("the-other-one@example.com");
   await second.getByLabel("Password", { exact: true }).fill(password);
   await second.getByRole("button", { name: "Sign in" }).click();
   await atPage(second, "Companions");
@@ -163,7 +163,7 @@ test("where the form cannot be loaded any more, signing in in another tab saves 
 
   const second = await page.context().newPage();
   await second.goto(`${world.server.url}/app`);
-  await second.getByLabel("E-mail").fill(email);
+  await second.getByLabel("Email").fill(email);
   await second.getByLabel("Password", { exact: true }).fill(password);
   await second.getByRole("button", { name: "Sign in" }).click();
   await atPage(second, "Companions");

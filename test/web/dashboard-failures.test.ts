@@ -47,13 +47,13 @@ test("an owner sees how many replies failed, why, and what helps", async () => {
     await atPage(page, "Usage");
     const table = page.getByRole("table", { name: "Failed replies" });
     await table.waitFor();
-    expect(await table.locator("tbody tr").first().innerText()).toStartWith("The reply broke off midway");
+    expect(await table.locator("tbody tr").first().innerText()).toStartWith("The reply was cut off");
     expect(await table.locator("tbody tr").count()).toBe(2);
     expect(await table.getByText("The provider refused the request").count()).toBe(1);
     expect(await findViolationsInState(page)).toEqual([]);
     await table.scrollIntoViewIfNeeded();
     await keepScreenshot(page, `dashboard-failures-usage-${look}`);
-    expect(await page.getByText("Replies fail.").count()).toBe(0);
+    expect(await page.getByText("Replies are failing.").count()).toBe(0);
     expect(complaints).toEqual([]);
   }
 });
@@ -66,7 +66,7 @@ test("an operator sees within a minute that a key is refused, and when it works 
   await page.getByRole("table").waitFor();
   await say(embed_token, "Hello");
   await page.clock.runFor(60_000);
-  await eventually(async () => (await page.getByText("Replies fail.").count()) === 0);
+  await eventually(async () => (await page.getByText("Replies are failing.").count()) === 0);
   await say(embed_token, "[[fail:401]]");
   await page.clock.runFor(60_000);
   await page.getByText("test-model does not reply at 127.0.0.1").waitFor();
@@ -76,7 +76,7 @@ test("an operator sees within a minute that a key is refused, and when it works 
   await keepScreenshot(page, "dashboard-failures-operator");
   await say(embed_token, "Hello");
   await page.clock.runFor(60_000);
-  await page.getByText("Replies fail.").waitFor({ state: "detached" });
+  await page.getByText("Replies are failing.").waitFor({ state: "detached" });
   expect(complaints).toEqual([]);
 });
 

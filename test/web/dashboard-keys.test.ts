@@ -26,17 +26,17 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await page.getByText("No API keys yet").waitFor();
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByLabel("Name").fill("Billing server");
-  await page.getByLabel("It may do").selectOption("companions");
+  await page.getByLabel("Permissions").selectOption("companions");
   await page.getByLabel("Read usage").check();
   await page.getByLabel("Expires").selectOption("90");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this key now").waitFor();
   const key = await page.locator("dialog code").first().innerText();
   expect(key).toMatch(/^cmp_live_[0-9A-Za-z]{32}$/);
   expect(await page.locator("dialog code").nth(1).innerText()).toContain(`${world.server.url}/api/companions`);
   await keepScreenshot(page, "dashboard-key");
   await page.keyboard.press("Escape");
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this key now").waitFor();
   expect(await statusWith(key)).toBe(200);
   const [made] = (await api.call("GET", "/api/keys")).json.data;
   expect(made).toMatchObject({ scopes: ["companions:read", "companions:write", "usage:read"] });
@@ -47,9 +47,9 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await rows.nth(1).getByText(ends({ key })).waitFor();
   await page.getByRole("button", { name: "Rotate…" }).click();
   await page.getByText("No other key ends with it.").waitFor();
-  await page.getByLabel("The old key keeps working for").selectOption("Not at all: it ends now");
-  await page.getByRole("button", { name: "Make the new key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByLabel("Old key keeps working for").selectOption("Stop immediately");
+  await page.getByRole("button", { name: "Create new key" }).click();
+  await page.getByText("Copy this key now").waitFor();
   const next = await page.locator("dialog code").first().innerText();
   await page.getByText(`The old key ${ends({ key })} has ended.`).waitFor();
   expect([await statusWith(key), await statusWith(next)]).toEqual([401, 200]);
@@ -62,7 +62,7 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await rows.nth(1).waitFor();
   await hasCount(rows, 2);
   await page.getByRole("button", { name: "Revoke…" }).click();
-  await page.getByText("It has never been used.").or(page.getByText("what still uses it will break")).waitFor();
+  await page.getByText("It has never been used.").or(page.getByText("anything still using it will break")).waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await page.getByText("No API keys yet").waitFor();
   expect(await statusWith(next)).toBe(401);
@@ -83,12 +83,12 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   const rows = page.getByRole("table", { name: "API keys" }).getByRole("row");
   await page.getByRole("button", { name: `Rotate… Billing server …${old.key.slice(-4)}` }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("1 key that it made ends with it:").waitFor();
+  await dialog.getByText("1 key created with it ends too:").waitFor();
   await dialog.getByText("Its child").waitFor();
   await keepScreenshot(page, "dashboard-key-rotate");
-  await page.getByLabel("The old key keeps working for").selectOption("7 days");
-  await page.getByRole("button", { name: "Make the new key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByLabel("Old key keeps working for").selectOption("7 days");
+  await page.getByRole("button", { name: "Create new key" }).click();
+  await page.getByText("Copy this key now").waitFor();
   const next = await page.locator("dialog code").first().innerText();
   await page.getByText(`The old key ${ends(old)} works until`).waitFor();
   await page.getByRole("button", { name: "I have saved it" }).click();
@@ -98,7 +98,7 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   const [first, second, third] = [rows.nth(1), rows.nth(2), rows.nth(3)];
   await first.getByText(ends({ key: next })).waitFor();
   await hasCount(first.getByText("Replaced"), 0);
-  await second.getByText(`Made by …${old.key.slice(-4)}`).waitFor();
+  await second.getByText(`Created by …${old.key.slice(-4)}`).waitFor();
   await third.getByText(ends(old)).waitFor();
   await third.getByText("Replaced").waitFor();
   await third.getByText(`by …${next.slice(-4)} on`).waitFor();
@@ -129,10 +129,10 @@ test("a rotation leaves no doubt which key is the old one, and the question whic
   await third.getByRole("button", { name: "Revoke…" }).click();
   await page.getByRole("heading", { name: `Revoke Billing server …${old.key.slice(-4)}?` }).waitFor();
   await dialog.getByText(`by …${next.slice(-4)} on`).waitFor();
-  for (const fact of [ends(old), "Created", "Last used", "Requests", "1 key that it made ends with it:", "Its child"]) {
+  for (const fact of [ends(old), "Created", "Last used", "Requests", "1 key created with it ends too:", "Its child"]) {
     await dialog.getByText(fact).first().waitFor();
   }
-  await dialog.getByText("what still uses it will break").waitFor();
+  await dialog.getByText("anything still using it will break").waitFor();
   await keepScreenshot(page, "dashboard-key-revoke");
   expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Revoke 2 keys" }).click();
@@ -190,13 +190,13 @@ test("ends nothing before it knows what would end", async () => {
 test("a key that only relays chats may do nothing else, and what that and budgets mean stands beside the scopes", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/api-keys");
   await page.getByRole("button", { name: "New key" }).first().click();
-  await page.getByText("Each costs what a visitor's message costs.").waitFor();
-  await page.getByText("Whoever has the key can lift every limit on what is spent.").waitFor();
+  await page.getByText("Each costs as much as a visitor's message.").waitFor();
+  await page.getByText("Anyone who has the key can lift every spending limit.").waitFor();
   await page.getByLabel("Name").fill("Relay");
-  await page.getByLabel("It may do").selectOption("relay");
+  await page.getByLabel("Permissions").selectOption("relay");
   expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(1);
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this key now").waitFor();
   expect((await api.call("GET", "/api/keys")).json.data).toMatchObject([{ scopes: ["chat:write"] }]);
   expect(complaints).toEqual([]);
 });
@@ -205,7 +205,7 @@ test("refuses a key without a scope before it is sent", async () => {
   const { page } = await world.openAs("owner", "/app/api-keys");
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByLabel("Name").fill("Nothing");
-  await page.getByLabel("It may do").selectOption("companions");
+  await page.getByLabel("Permissions").selectOption("companions");
   await page.getByLabel("See companions and their embed tokens").uncheck();
   await page.getByLabel("Create, change and delete companions").uncheck();
   expect(await page.getByRole("button", { name: "Create key" }).isDisabled()).toBe(true);

@@ -100,14 +100,14 @@ test("files, addresses and texts are added, watched until they are ready, and sa
   expect(await findViolationsInState(page)).toEqual([]);
   await page.keyboard.press("Escape");
   const question = page.getByRole("dialog", { name: "Discard your changes?" });
-  await question.getByRole("button", { name: "Go on editing" }).click();
+  await question.getByRole("button", { name: "Keep editing" }).click();
   await page.goBack();
   const leaving = page.getByRole("dialog", { name: "Leave without saving?" });
   await leaving.getByRole("button", { name: "Stay" }).click();
   expect(await page.getByLabel("Text", { exact: true }).inputValue()).toBe("We open at nine.");
   await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
   await keepScreenshot(page, "dashboard-discard");
-  await question.getByRole("button", { name: "Go on editing" }).click();
+  await question.getByRole("button", { name: "Keep editing" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
   await rowOf(page, "Opening hours").getByText("Ready", { exact: true }).waitFor();
   expect((await readSources()).map(({ status }) => status).sort()).toEqual([

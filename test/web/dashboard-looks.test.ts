@@ -170,7 +170,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     { name: "visitor-keys", path: "visitor-keys", ready: table },
     { name: "webhooks", path: "webhooks", ready: (page) => page.getByText("All events").waitFor() },
     { name: "account", path: "account", ready: table },
-    { name: "second-factor", path: "account/second-factor", ready: heading("Second factor") },
+    { name: "second-factor", path: "account/second-factor", ready: heading("Two-factor authentication") },
     { name: "accounts", path: "accounts", ready: table },
     { name: "audit", path: "audit", ready: table },
     { name: "missing", path: "nothing", ready: heading("Page not found") },
@@ -297,7 +297,7 @@ test("everything works by keyboard: skipping, going elsewhere, dialogs that keep
 
 test("shows that it waits, says what failed, and tries again", async () => {
   const { page } = await world.openAs("owner", "/app/account");
-  await page.getByText("this one").waitFor();
+  await page.getByText("This browser").waitFor();
   const held = Promise.withResolvers<void>();
   await page.route("**/api/companions?*", async (route) => {
     await held.promise;

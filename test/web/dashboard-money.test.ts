@@ -28,7 +28,7 @@ test("the usage page tells what was spent, by companion, model and metadata, and
   const fact = (name: string) => page.locator("dl > div").filter({ hasText: name });
   await open();
   await fact("Today").getByText("$0.0162", { exact: true }).waitFor();
-  await fact("This month").getByText("Last month up to the same day: $0.00").waitFor();
+  await fact("This month").getByText("Same period last month: $0.00").waitFor();
   const rows = page.getByRole("table", { name: "Usage by companion" }).locator("tbody tr");
   expect(await rows.first().innerText()).toContain("$0.0162");
   await hasCount(page.getByText("No price:"), 0);
@@ -46,7 +46,7 @@ test("the usage page tells what was spent, by companion, model and metadata, and
   await keepScreenshot(page, "dashboard-money-usage");
 
   // Chosen by keyboard.
-  await page.getByLabel("By", { exact: true }).selectOption("metadata");
+  await page.getByLabel("Group by", { exact: true }).selectOption("metadata");
   await page.getByLabel("Metadata field").focus();
   await page.keyboard.type("tenant");
   await page.keyboard.press("Enter");
@@ -70,11 +70,11 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   await page.getByRole("button", { name: "New budget" }).first().focus();
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "New budget" });
-  await page.getByLabel("Whose spending counts").selectOption("companion_id");
+  await page.getByLabel("Applies to").selectOption("companion_id");
   await page.getByLabel("US dollars").fill("1,50");
   await page.keyboard.press("Enter");
   await dialog.getByText("Choose a companion.").waitFor();
-  await dialog.getByText("Write dollars like 50 or 12.50").waitFor();
+  await dialog.getByText("Enter dollars like 50 or 12.50").waitFor();
   await holds(page, "document.activeElement?.getAttribute('aria-invalid') === 'true'");
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-money-dialog");
@@ -95,7 +95,7 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   // What only the server knows: a model without a price cannot be under a budget that stops.
   await api.call("POST", "/api/companions", { name: "Bob", model: "bigger-model", metadata: { tenant: "acme" } });
   await page.getByRole("button", { name: "New budget" }).click();
-  await page.getByLabel("Whose spending counts").selectOption("metadata");
+  await page.getByLabel("Applies to").selectOption("metadata");
   await page.getByLabel("Field 1").fill("tenant");
   await page.getByLabel("Value 1").fill("acme");
   await page.getByLabel("US dollars").fill("10");
@@ -167,7 +167,7 @@ test("a budget that runs out is marked in the navigation and on the first page, 
   const first = page.getByRole("list", { name: "Budgets" }).getByRole("listitem").first();
   const meter = first.getByRole("meter", { name: "Spent: The whole account" });
   expect(await meter.getAttribute("aria-valuetext")).toBe("$0.0162 of $0.01 this month, 162 %");
-  await page.getByText("It only notifies: replies go on.").waitFor();
+  await page.getByText("Only notifies: replies continue.").waitFor();
   await expectReadable(page, "budgets");
   await page.getByRole("button", { name: "Edit… The whole account" }).click();
   await page.getByLabel("When it is reached").selectOption("stop");
@@ -202,7 +202,7 @@ test("an operator stops all spending, or one account's; owners see it on every p
     });
     return response.status;
   };
-  const banner = (of: Page) => of.getByText("No replies are being made:");
+  const banner = (of: Page) => of.getByText("Replies are turned off by the operator.");
   const visit = async (path: string) => {
     await owner.page.goto(`${world.server.url}/app/${path}`);
     await owner.page.getByRole("heading", { level: 1 }).waitFor();
@@ -215,7 +215,7 @@ test("an operator stops all spending, or one account's; owners see it on every p
   await keepScreenshot(page, "dashboard-money-stop");
   expect(await chat()).toBe(200);
   await page.getByRole("button", { name: "Stop all spending", exact: true }).click();
-  await page.getByRole("heading", { name: "Spending is stopped for everybody" }).waitFor();
+  await page.getByRole("heading", { name: "Spending is stopped for everyone" }).waitFor();
   await banner(page).waitFor();
   expect(await chat()).toBe(503);
   for (const path of ["companions", "usage"]) {
@@ -224,7 +224,7 @@ test("an operator stops all spending, or one account's; owners see it on every p
   }
   expect(await findViolationsInState(owner.page)).toEqual([]);
   expect(await findViolationsInState(page)).toEqual([]);
-  await page.getByRole("button", { name: "Start again" }).click();
+  await page.getByRole("button", { name: "Turn back on" }).click();
   await page.getByRole("button", { name: "Stop all spending…" }).waitFor();
   await hasCount(banner(page), 0);
   expect(await chat()).toBe(200);
@@ -233,9 +233,9 @@ test("an operator stops all spending, or one account's; owners see it on every p
   const row = page.getByRole("row", { name: new RegExp(owner.email) });
   await hasCount(page.getByRole("row"), 2);
   await row.getByRole("button", { name: "Manage…" }).click();
-  await dialog.getByRole("button", { name: "Stop its spending…" }).click();
-  await page.getByRole("button", { name: "Stop its spending", exact: true }).click();
-  await dialog.getByText("Its spending is stopped").waitFor();
+  await dialog.getByRole("button", { name: "Stop spending…" }).click();
+  await page.getByRole("button", { name: "Stop spending", exact: true }).click();
+  await dialog.getByText("Spending is stopped: replies").waitFor();
   await row.getByText("Spending stopped").waitFor();
   await hasCount(banner(page), 0);
   expect(await chat()).toBe(503);
@@ -246,7 +246,7 @@ test("an operator stops all spending, or one account's; owners see it on every p
   await owner.page.clock.install();
   await owner.page.reload();
   await banner(owner.page).waitFor();
-  await dialog.getByRole("button", { name: "Start again" }).click();
+  await dialog.getByRole("button", { name: "Turn back on" }).click();
   await hasCount(row.getByText("Spending stopped"), 0);
   await eventually(async () => {
     await owner.page.clock.runFor(60_000);

@@ -88,10 +88,10 @@ test("a member is invited, changed, given another link, and removed", async () =
   await api.call("POST", "/api/companions", { name: "Ada" });
   await page.goto(`${world.server.url}/app/members`);
   await atPage(page, "Members");
-  await page.getByText("This server sends no e-mail").waitFor();
+  await page.getByText("This server doesn't send email yet").waitFor();
   await press(page, "Invite a member");
   await page.getByLabel("Name", { exact: true }).fill("Grace");
-  await page.getByLabel("E-mail address").fill("grace@shop.example");
+  await page.getByLabel("Email").fill("grace@shop.example");
   await examine(page, "dashboard-member-new");
   await inDialog(page, "Invite");
   await page.getByText("It works once, within seven days").waitFor();
@@ -103,7 +103,7 @@ test("a member is invited, changed, given another link, and removed", async () =
   await examine(page, "dashboard-members");
 
   await press(page, /^New link….*grace/);
-  await inDialog(page, "Make a new link");
+  await inDialog(page, "Create new link");
   await page.getByText("It works once, within seven days").waitFor();
   const second = await page.locator("dialog code").innerText();
   expect(second).not.toBe(url);
@@ -111,7 +111,7 @@ test("a member is invited, changed, given another link, and removed", async () =
 
   await press(page, /^Edit….*grace/);
   await page.getByLabel("Role").selectOption("owner");
-  await page.getByLabel("All, later ones included").uncheck();
+  await page.getByLabel("All, including future ones").uncheck();
   await page.getByRole("dialog").getByRole("combobox").last().click();
   await page.getByRole("option", { name: "Ada" }).click();
   await inDialog(page, "Save");
@@ -147,18 +147,18 @@ test("a responder reads and answers, and is offered nothing else", async () => {
   await hasCount(page.getByRole("navigation", { name: "Companion", exact: true }).getByRole("link"), 2);
   await hasCount(page.getByRole("button", { name: /^Delete/ }), 0);
   expect(await page.content()).not.toContain(secret);
-  await page.getByRole("link", { name: "Conversations" }).first().click();
+  await places.getByText("Conversations").click();
   await page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: "Ada" }).click();
   await page.getByRole("log").getByText("Are you open?", { exact: true }).waitFor();
   await hasCount(page.getByRole("button", { name: "More actions" }), 0);
   await press(page, "Take");
   await page.getByText("You have it since").waitFor();
   await page.goto(`${world.server.url}/app/members`);
-  await page.getByText("Only owners see the members").waitFor();
+  await page.getByText("Only owners can see members").waitFor();
 
   await page.goto(`${world.server.url}/app/account`);
   await page.getByLabel("Your name").fill("Grace Hopper");
-  await page.getByLabel("With what the visitor wrote").check();
+  await page.getByLabel("Include what the visitor wrote").check();
   await page.getByRole("heading", { name: "You", exact: true }).waitFor();
   await press(page, "Save");
   await page.getByText("Saved.").waitFor();

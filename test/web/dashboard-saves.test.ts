@@ -50,7 +50,7 @@ test("a text that somebody else has changed meanwhile is not written over unaske
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-text-conflict");
   expect(await readBytes()).toBe(written.text);
-  await conflict.getByRole("button", { name: "Go on editing" }).click();
+  await conflict.getByRole("button", { name: "Keep editing" }).click();
   expect(await text.inputValue()).toBe("A bicycle costs 450 euros.");
 
   // Once more while it is asked.

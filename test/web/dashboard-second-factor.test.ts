@@ -18,7 +18,7 @@ const pagePath = "/app/account/second-factor";
 
 /** Leads through the set-up; the app's end of it, and the recovery codes. */
 async function setUp(page: Page): Promise<{ app: TOTP; codes: string[] }> {
-  await page.getByRole("button", { name: "Begin" }).click();
+  await page.getByRole("button", { name: "Set up" }).click();
   const shown = await page.locator("pre code").innerText();
   const url = await page.getByRole("link", { name: "Open in an app on this device" }).getAttribute("href");
   const app = URI.parse(url ?? "");
@@ -31,7 +31,7 @@ async function setUp(page: Page): Promise<{ app: TOTP; codes: string[] }> {
     .evaluateAll((shapes) => shapes.map((one) => one.getAttribute("fill")));
   expect(fills).toEqual(["#fff", "#000"]);
   await page.getByLabel("Code", { exact: true }).fill(app.generate());
-  await page.getByRole("button", { name: "Turn it on" }).click();
+  await page.getByRole("button", { name: "Turn on" }).click();
   const list = page.getByRole("list", { name: "Recovery codes" });
   await list.waitFor();
   const codes = await list.getByRole("listitem").allInnerTexts();
@@ -41,16 +41,16 @@ async function setUp(page: Page): Promise<{ app: TOTP; codes: string[] }> {
 
 async function finish(page: Page): Promise<void> {
   expect(await page.getByRole("button", { name: "Done" }).isDisabled()).toBe(true);
-  await page.getByLabel("I have kept the codes.").check();
+  await page.getByLabel("I've saved my recovery codes.").check();
   await page.getByRole("button", { name: "Done" }).click();
 }
 
 async function fillSignIn(page: Page, email: string): Promise<void> {
   await page.goto(`${world.server.url}/app`);
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await atPage(page, "Your second factor");
+  await atPage(page, "Two-factor authentication");
 }
 
 /** A code that was not used to set it up. */
@@ -65,12 +65,12 @@ test.each(someOf(["light", "dark"] as const))(
     await keepScreenshot(page, `dashboard-account-${scheme}`);
     expect(await findViolationsInState(page)).toEqual([]);
     await setUpLink.click();
-    await atPage(page, "Second factor");
-    await page.getByRole("button", { name: "Begin" }).waitFor();
+    await atPage(page, "Two-factor authentication");
+    await page.getByRole("button", { name: "Set up" }).waitFor();
     await keepScreenshot(page, `dashboard-second-factor-begin-${scheme}`);
-    await page.getByRole("button", { name: "Begin" }).click();
+    await page.getByRole("button", { name: "Set up" }).click();
     await page.getByLabel("Code", { exact: true }).fill("000000");
-    await page.getByRole("button", { name: "Turn it on" }).click();
+    await page.getByRole("button", { name: "Turn on" }).click();
     await page.getByText("This is not the current code.").waitFor();
     await keepScreenshot(page, `dashboard-second-factor-scan-${scheme}`);
     expect(await findViolationsInState(page)).toEqual([]);
@@ -81,7 +81,7 @@ test.each(someOf(["light", "dark"] as const))(
     expect(await findViolationsInState(page)).toEqual([]);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Save as a file" }).click(),
+      page.getByRole("button", { name: "Download" }).click(),
     ]);
     const file = readFileSync(await download.path(), "utf8");
     for (const code of codes) expect(file).toContain(code);
@@ -107,7 +107,7 @@ test.each(someOf(["light", "dark"] as const))(
 
     const third = await world.open();
     await fillSignIn(third.page, email);
-    await third.page.getByRole("button", { name: "No access to the app? Use a recovery code" }).click();
+    await third.page.getByRole("button", { name: "Can't use your app? Use a recovery code" }).click();
     await third.page.getByLabel("Recovery code").fill(codes[0] ?? "");
     await third.page.getByRole("button", { name: "Sign in" }).click();
     await atPage(third.page, "Companions");
@@ -118,7 +118,7 @@ test.each(someOf(["light", "dark"] as const))(
     const dialog = third.page.getByRole("dialog", { name: "Sign in to continue" });
     await dialog.getByLabel("Password", { exact: true }).fill(password);
     await third.page.keyboard.press("Enter");
-    await dialog.getByRole("button", { name: "No access to the app? Use a recovery code" }).click();
+    await dialog.getByRole("button", { name: "Can't use your app? Use a recovery code" }).click();
     await dialog.getByLabel("Recovery code").fill(codes[1] ?? "");
     await third.page.keyboard.press("Enter");
     await dialog.waitFor({ state: "detached" });
@@ -134,16 +134,16 @@ test.each(someOf(["light", "dark"] as const))(
     await keepScreenshot(page, `dashboard-second-factor-off-${scheme}`);
     await page.getByLabel("Password", { exact: true }).fill(password);
     await page.getByRole("button", { name: "Turn off", exact: true }).click();
-    await page.getByRole("button", { name: "Begin" }).waitFor();
+    await page.getByRole("button", { name: "Set up" }).waitFor();
     for (const one of [{ complaints }, other, third]) expect(one.complaints).toEqual([]);
   },
 );
 
 test("an operator who must set one up sees nothing else before that", async () => {
   const { page, complaints } = await world.openAs("operator", "/app/accounts");
-  await atPage(page, "Second factor");
+  await atPage(page, "Two-factor authentication");
   expect(page.url()).toBe(world.server.url + pagePath);
-  await page.getByText("The operator of this server asks for a second factor.").waitFor();
+  await page.getByText("This server requires two-factor authentication.").waitFor();
   expect(await page.getByRole("navigation").count()).toBe(0);
   await page.emulateMedia({ colorScheme: "dark" });
   await keepScreenshot(page, "dashboard-second-factor-required-dark");
@@ -151,7 +151,7 @@ test("an operator who must set one up sees nothing else before that", async () =
   await keepScreenshot(page, "dashboard-second-factor-required-light");
   expect(await findViolationsInState(page)).toEqual([]);
   await page.goto(`${world.server.url}/app/usage`);
-  await atPage(page, "Second factor");
+  await atPage(page, "Two-factor authentication");
   await setUp(page);
   await finish(page);
   await atPage(page, "Companions");
@@ -162,7 +162,7 @@ test("an operator who must set one up sees nothing else before that", async () =
 
 test("an operator who must set one up can sign out instead", async () => {
   const { page } = await world.openAs("operator", "/app");
-  await atPage(page, "Second factor");
+  await atPage(page, "Two-factor authentication");
   await page.getByRole("button", { name: "Sign out" }).click();
   await atPage(page, "Sign in");
   expect(new URL(page.url()).pathname).toBe("/app/sign-in");
@@ -170,7 +170,7 @@ test("an operator who must set one up can sign out instead", async () => {
 
 test("a reset link asks for the code as well", async () => {
   const { page, email } = await world.openAs("owner", pagePath);
-  await atPage(page, "Second factor");
+  await atPage(page, "Two-factor authentication");
   const { app } = await setUp(page);
   await finish(page);
   const { url = "" } = await world.run("account", "reset-link", email);

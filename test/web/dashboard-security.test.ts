@@ -116,7 +116,7 @@ test("signing in never reuses an earlier session", async () => {
   const cookie = { name: "companiond_session", url: world.server.url };
   await page.context().addCookies([{ ...cookie, value: planted }]);
   await page.goto(`${world.server.url}/app`);
-  await page.getByLabel("E-mail").fill("fixed@example.com");
+  await page.getByLabel("Email").fill("fixed@example.com");
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
   await atPage(page, "Companions");

@@ -87,11 +87,11 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   await examine(page, "dashboard-tool-new");
   await inDialog(page, "Add");
 
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this secret now").waitFor();
   const secret = await dialogOf(page).locator("code").first().innerText();
   await examine(page, "dashboard-tool-secret");
   await page.keyboard.press("Escape");
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this secret now").waitFor();
   await inDialog(page, "I have saved it");
   await dialogOf(page).waitFor({ state: "detached" });
   expect(await page.content()).not.toContain(secret);
@@ -141,8 +141,8 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   await page.keyboard.press("Escape");
 
   await press(page, "New secret… Find an order");
-  await inDialog(page, "Make a new secret");
-  await page.getByText("Copy it now").waitFor();
+  await inDialog(page, "Create new secret");
+  await page.getByText("Copy this secret now").waitFor();
   const next = await dialogOf(page).locator("code").first().innerText();
   expect(next).toMatch(/^whsec_/);
   expect(next).not.toBe(secret);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 async function fillSignIn(page: Page, email: string, secret = password): Promise<void> {
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(secret);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
@@ -35,21 +35,21 @@ test("the set-up link of a new server makes its operator, once", async () => {
   await page.goto(link);
   await atPage(page, "Set up companiond");
   await keepScreenshot(page, "dashboard-set-up");
-  await page.getByLabel("Your e-mail").fill("operator@example.com");
+  await page.getByLabel("Your email").fill("operator@example.com");
   await page.getByLabel("Password", { exact: true }).fill("short");
-  await page.getByRole("button", { name: "Create the account" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   expect(await page.getByLabel("Password", { exact: true }).evaluate((input) => "validity" in input)).toBe(true);
   await page.getByLabel("Password", { exact: true }).fill(password);
-  await page.getByRole("button", { name: "Create the account" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   await atPage(page, "Get started");
   await page.getByRole("link", { name: "Accounts", exact: true }).waitFor();
   expect(page.url()).toBe(`${world.server.url}/app/start`);
 
   const second = await world.open();
   await second.page.goto(link);
-  await second.page.getByLabel("Your e-mail").fill("second@example.com");
+  await second.page.getByLabel("Your email").fill("second@example.com");
   await second.page.getByLabel("Password", { exact: true }).fill(password);
-  await second.page.getByRole("button", { name: "Create the account" }).click();
+  await second.page.getByRole("button", { name: "Create account" }).click();
   await second.page.getByRole("alert").getByText("This link has been used").waitFor();
   expect(complaints).toEqual([]);
   expect(second.complaints).toEqual([]);
@@ -68,7 +68,7 @@ test("signs in, back to the page that was asked for, and out again", async () =>
   await page.goto(`${world.server.url}/app/usage?days=7`);
   await atPage(page, "Sign in");
   await fillSignIn(page, "owner@example.com", "wrong password");
-  await page.getByRole("alert").getByText("E-mail address or password is wrong.").waitFor();
+  await page.getByRole("alert").getByText("Email or password is wrong.").waitFor();
   await keepScreenshot(page, "dashboard-sign-in");
   await fillSignIn(page, "Owner@Example.com");
   await atPage(page, "Usage");
@@ -126,7 +126,7 @@ test("the account page shows how much of each limit is used now", async () => {
 
 test("changes the password, which ends all other sessions", async () => {
   const { page, api, email, complaints } = await world.openAs("owner", "/app/account");
-  await page.getByText("this one").waitFor();
+  await page.getByText("This browser").waitFor();
   await hasCount(page.getByRole("table", { name: "Sessions" }).getByRole("row"), 3);
   await page.getByLabel("Current password", { exact: true }).fill("not this one");
   await page.getByLabel("New password", { exact: true }).fill("a new long password");
@@ -134,7 +134,7 @@ test("changes the password, which ends all other sessions", async () => {
   await page.getByText("This is not the account's password.").waitFor();
   await page.getByLabel("Current password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Change password" }).click();
-  await page.getByText("The password is changed.").waitFor();
+  await page.getByText("Password changed.").waitFor();
   expect((await api.call("GET", "/api/session")).status).toBe(401);
 
   const other = await world.open();
@@ -144,7 +144,7 @@ test("changes the password, which ends all other sessions", async () => {
 
   await page.reload();
   await page.getByRole("button", { name: "Sign out" }).click();
-  await page.getByText("Signed out there.").waitFor();
+  await page.getByText("Signed out of that browser.").waitFor();
   await other.page.reload();
   await atPage(other.page, "Sign in");
   expect(complaints).toEqual([]);
@@ -182,7 +182,7 @@ test("an invited member joins with their link, and signs in with their own addre
   await later.page.getByRole("button", { name: "Join" }).click();
   await later.page.getByText("This link has been used").waitFor();
   await later.page.goto(`${world.server.url}/app`);
-  await later.page.getByLabel("E-mail").fill("Grace@team.example");
+  await later.page.getByLabel("Email").fill("Grace@team.example");
   await later.page.getByLabel("Password", { exact: true }).fill(password);
   await later.page.getByRole("button", { name: "Sign in" }).click();
   await atPage(later.page, "Companions");
@@ -193,7 +193,7 @@ test("an invited member joins with their link, and signs in with their own addre
 test("an operator adds an account, changes it, suspends and deletes it", async () => {
   const { page, api, complaints } = await world.openAs("operator", "/app/accounts", { reducedMotion: "reduce" });
   await page.getByRole("button", { name: "New account" }).click();
-  await page.getByLabel("E-mail", { exact: true }).fill("client@example.com");
+  await page.getByLabel("Email", { exact: true }).fill("client@example.com");
   await page.getByLabel("Plan").selectOption("paid");
   await page.getByRole("button", { name: "Add account" }).click();
   await page.getByText("Account created").waitFor();
@@ -212,7 +212,7 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await row.getByRole("button", { name: "Manage…" }).click();
   // Neither an arrow key nor a choice counts before it is saved.
   await page.getByLabel("Role").press("ArrowDown");
-  await page.getByText("so whoever is one can get into the accounts of others.").waitFor();
+  await page.getByText("which give access to the accounts of others.").waitFor();
   await keepScreenshot(page, "dashboard-account-role");
   expect(await findViolationsInState(page)).toEqual([]);
   await page.getByLabel("Plan").selectOption("free");
@@ -224,14 +224,14 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   expect(await read()).toMatchObject({ role: "owner", plan: "free" });
   await page.getByRole("button", { name: "Suspend…" }).click();
   await page.getByRole("button", { name: "Suspend", exact: true }).click();
-  await page.getByText("Suspended: nothing of it works.").waitFor();
+  await page.getByText("Suspended", { exact: true }).first().waitFor();
   await client.page.reload();
   await atPage(client.page, "Sign in");
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("button", { name: "Suspend…" }).waitFor();
 
-  await page.getByText("Agents of the voice provider that its companions may name.").waitFor();
-  await page.getByLabel("Agent id").fill(" agent_01 ");
+  await page.getByText("Agents of the voice provider that this account's companions can use.").waitFor();
+  await page.getByLabel("Agent ID").fill(" agent_01 ");
   await page.getByRole("button", { name: "Grant", exact: true }).click();
   await page.getByText("used by no companion").waitFor();
   // The field has the focus again: the button is disabled by now.
@@ -245,16 +245,16 @@ test("an operator adds an account, changes it, suspends and deletes it", async (
   await page.getByText("used by 1 companion").waitFor();
   await keepScreenshot(page, "dashboard-account-agents");
   expect(await findViolationsInState(page)).toEqual([]);
-  await page.getByRole("button", { name: "Take away… agent_01" }).click();
+  await page.getByRole("button", { name: "Revoke access… agent_01" }).click();
   await page.getByText("The companion that uses it has no voice from the next visitor on.").waitFor();
-  await page.getByRole("button", { name: "Take away", exact: true }).click();
-  await page.getByText("Taken away.").waitFor();
+  await page.getByRole("button", { name: "Revoke access", exact: true }).click();
+  await page.getByText("Access revoked.").waitFor();
   await page.getByText("used by 1 companion").waitFor({ state: "detached" });
 
   await page.getByRole("button", { name: "Delete…" }).click();
-  const confirm = page.getByRole("button", { name: "Delete for ever" });
+  const confirm = page.getByRole("button", { name: "Delete permanently" });
   expect(await confirm.isDisabled()).toBe(true);
-  await page.getByLabel(/Type its address/).fill("client@example.com");
+  await page.getByLabel(/Type its email/).fill("client@example.com");
   await confirm.click();
   await row.waitFor({ state: "detached" });
   expect(complaints).toEqual([]);

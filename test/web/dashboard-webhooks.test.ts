@@ -24,23 +24,23 @@ const inDialog = (page: Page, name: string) => dialogOf(page).getByRole("button"
 test("a webhook is added, its secret is shown once, it is tried, and its deliveries are sent again", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/webhooks");
   await page.getByText("No webhooks yet").waitFor();
-  await page.getByRole("button", { name: "Add a webhook" }).first().click();
+  await page.getByRole("button", { name: "Add webhook" }).first().click();
   await inDialog(page, "Add");
-  await dialogOf(page).getByText("Enter the address of your server.").waitFor();
-  await dialogOf(page).getByText("Choose one at least.").waitFor();
-  await page.getByLabel("Address").fill("https://127.0.0.2/in");
+  await dialogOf(page).getByText("Enter your server's URL.").waitFor();
+  await dialogOf(page).getByText("Choose at least one.").waitFor();
+  await page.getByLabel("URL").fill("https://127.0.0.2/in");
   await page.getByLabel("A companion was created").check();
   await page.getByLabel("A reply is complete").check();
   await examine(page, "dashboard-webhook-new");
   await inDialog(page, "Add");
   // The server has the last word on addresses.
   await dialogOf(page).locator("[aria-invalid=true]").waitFor();
-  await page.getByLabel("Address").fill(receiver.url);
-  await page.getByLabel("Of which companions").selectOption("Companions with certain metadata");
+  await page.getByLabel("URL").fill(receiver.url);
+  await page.getByRole("combobox", { name: "Companions" }).selectOption("Companions with certain metadata");
   await page.getByLabel("Field 1").fill("tenant");
   await page.getByLabel("Value 1").fill("acme");
   await inDialog(page, "Add");
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this secret now").waitFor();
   const secret = await dialogOf(page).locator("code").first().innerText();
   await page.keyboard.press("Escape");
   await inDialog(page, "I have saved it");
@@ -54,7 +54,7 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   ]);
 
   await press(page, /^Deliveries/);
-  await dialogOf(page).getByText("Nothing was sent in the last 30 days").waitFor();
+  await dialogOf(page).getByText("Nothing sent in the last 30 days").waitFor();
   await page.keyboard.press("Escape");
   await press(page, /^Try…/);
   await inDialog(page, "Send");
@@ -77,7 +77,7 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   await hasCount(deliveries, 1);
   await examine(page, "dashboard-webhook-deliveries");
   await press(page, "Send again A companion was created");
-  await page.getByText("It did not arrive.").waitFor();
+  await page.getByText("Delivery failed.").waitFor();
   receiver.respond(null);
   await press(page, "Send again A companion was created");
   await deliveries.getByText("delivered", { exact: true }).waitFor();
@@ -85,8 +85,8 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   await page.keyboard.press("Escape");
 
   await press(page, /^New secret…/);
-  await inDialog(page, "Make a new secret");
-  await page.getByText("Copy it now").waitFor();
+  await inDialog(page, "Create new secret");
+  await page.getByText("Copy this secret now").waitFor();
   expect(await dialogOf(page).locator("code").first().innerText()).not.toBe(secret);
   await inDialog(page, "I have saved it");
   await press(page, /^Delete…/);
@@ -116,12 +116,12 @@ test("one that the server has disabled says why, and is enabled again; changes m
   expect(await read()).toMatchObject({ enabled: true, disabled_reason: null });
 
   await press(page, /^Edit…/);
-  await page.getByLabel("Which events").selectOption("Those that I choose");
+  await page.getByRole("combobox", { name: "Events" }).selectOption("Selected events");
   await page.getByLabel("A reply is complete").check();
   await api.call("PATCH", `/api/webhooks/${made.id}`, { include_content: false });
   await inDialog(page, "Save");
   const conflict = page.getByRole("dialog", { name: "The webhook was changed while you were editing" });
-  await conflict.getByText("what goes along").waitFor();
+  await conflict.getByText("message contents").waitFor();
   await conflict.getByRole("button", { name: "Keep mine" }).click();
   await hasCount(dialogOf(page), 0);
   expect(await read()).toMatchObject({ events: ["message.completed"], include_content: false });

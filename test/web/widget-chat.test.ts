@@ -208,6 +208,20 @@ test("a question comes to the top and its answer grows below; readers are never 
   expect((await topOf(widget.questions.last())).top).toBeCloseTo(12, 0);
 });
 
+test("a table is shown as large as the window has room for, and Escape closes that alone", async () => {
+  const { page, widget } = await openChat();
+  world.respondWith(["| Option | Price |\n|---|---:|\n| Express | 12.50 |\n"]);
+  await widget.ask("Which options are there?");
+  await widget.replied();
+  world.respondWith(null);
+  await widget.button("Expand").click();
+  const sheet = widget.element.locator("dialog");
+  expect(await sheet.locator("td").allInnerTexts()).toEqual(["Express", "12.50"]);
+  await page.keyboard.press("Escape");
+  await sheet.waitFor({ state: "detached" });
+  expect(await widget.panel.isVisible()).toBe(true);
+});
+
 test("the page can drive it: open, send, on, close", async () => {
   const { page, widget } = await openChat();
   await widget.launcher.click();

@@ -51,7 +51,7 @@ export async function signIn(
     const isRight = await comparePassword(sent.password, passwordHash, client.isFamiliar ? "familiar" : "stranger");
     if (access === null || passwordHash === null || !isRight || access.account.suspendedAt !== null) {
       if (access !== null) noteRefusal(services, visitor, access, attempt.accountFailures);
-      return { verdict: "wrong", value: unauthorized("E-mail address or password is wrong.") };
+      return { verdict: "wrong", value: unauthorized("Email or password is wrong.") };
     }
     const context = contextOf(services, visitor, null);
     const refusal = await refuseWithoutSecondFactor(services, attempt, identityOf(access), sent.totp, context);

@@ -162,7 +162,7 @@ function NotFound() {
     <>
       <PageHead title="Page not found" />
       <Empty
-        title="There is nothing at this address"
+        title="There's nothing here"
         action={
           <ButtonLink href={homePath} kind="primary">
             Back to companions

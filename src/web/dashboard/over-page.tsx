@@ -35,7 +35,7 @@ function LeaveDialog({ act }: { act(): void }) {
         heldBack.value = null;
       }}
     >
-      <p>What you changed on this page has not been saved.</p>
+      <p>Your changes on this page haven't been saved.</p>
     </Confirm>
   );
 }
@@ -45,13 +45,13 @@ function EndedDialog() {
   return (
     <Dialog title="Sign in to continue" onClose={() => {}} isSticky>
       <p class="mb-4 text-pretty text-muted">
-        Your session has ended. {hasUnsavedWork() && "What you typed on this page is still here, behind this dialog."}
+        Your session has ended. {hasUnsavedWork() && "What you typed on this page is still here."}
       </p>
       <SignInForm
         email={account.email}
         onSignedIn={(made) => {
           resume(made);
-          if (made.account.id === account.id) say("Signed in again. Repeat what did not work.");
+          if (made.account.id === account.id) say("Signed in again. Try that again.");
         }}
       />
       <Button
@@ -74,8 +74,8 @@ function ReplacedDialog({ email }: { email: string }) {
   return (
     <Dialog title="Another account is signed in" onClose={() => {}} isSticky>
       <p class="text-pretty text-muted">
-        This browser is signed in as <strong class="text-ink">{email}</strong> now. What was typed on this page belongs
-        to <strong class="text-ink">{account.email}</strong>: it was not sent, and cannot be kept.
+        This browser is signed in as <strong class="text-ink">{email}</strong> now. What you typed on this page belongs
+        to <strong class="text-ink">{account.email}</strong>: it wasn't sent, and can't be kept.
       </p>
       <DialogActions>
         <Button
@@ -85,7 +85,7 @@ function ReplacedDialog({ email }: { email: string }) {
             location.assign(homePath);
           }}
         >
-          Go on as {email}
+          Continue as {email}
         </Button>
       </DialogActions>
     </Dialog>

@@ -13,7 +13,7 @@ export function StatusBanner() {
   return (
     <div role="status">
       {(data?.silent_models ?? []).map(({ model, detail, advice, replies, since }) => (
-        <Warning key={model} tint="bg-bad-tint text-bad" title="Replies fail." what={detail}>
+        <Warning key={model} tint="bg-bad-tint text-bad" title="Replies are failing." what={detail}>
           {advice} {countReplies(replies)} failed since {formatInstant(since)}.
         </Warning>
       ))}
@@ -58,7 +58,7 @@ function isPast(date: string): boolean {
 }
 
 function describeEnd(date: string): string {
-  return isPast(date) ? "A model is gone." : "A model ends soon.";
+  return isPast(date) ? "A model has been shut down." : "A model will be shut down soon.";
 }
 
 function countCompanions(companions: number): string {

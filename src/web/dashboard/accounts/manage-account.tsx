@@ -40,7 +40,7 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
         onClose={() => setAsked(null)}
       >
         <p>
-          Its API keys and sign-ins are refused, and its companions vanish from their websites, until you resume it.
+          Its API keys and sign-ins stop working, and its companions disappear from their websites, until you resume it.
         </p>
       </Confirm>
     );
@@ -50,8 +50,8 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
     return (
       <Confirm
         title={`Delete ${account.email}?`}
-        action="Delete for ever"
-        typed={{ label: `Type its address to confirm: ${account.email}`, text: account.email }}
+        action="Delete permanently"
+        typed={{ label: `Type its email to confirm: ${account.email}`, text: account.email }}
         onConfirm={async () => {
           await call("DELETE", path);
           say("Deleted.");
@@ -75,7 +75,7 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
         {account.suspended_at !== null && (
           <Notice>
             <span class="flex flex-wrap items-center justify-between gap-3">
-              Suspended: nothing of it works.
+              Suspended
               <Button isBusy={patch.isBusy} onClick={() => void patch.run({ suspended: false })}>
                 Resume
               </Button>
@@ -88,14 +88,14 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
           <LinkShown email={account.email} link={link} />
         ) : (
           <Button isBusy={makeLink.isBusy} onClick={() => void makeLink.run()}>
-            Make a link to choose a password
+            Create password link
           </Button>
         )}
         {error !== null && <Problem>{toSentence(error)}</Problem>}
         <VoiceAgents account={account} grants={grants} onRevoke={setAsked} />
         <div class="flex flex-wrap gap-2 border-t border-line pt-5 empty:hidden">
           {stops.data && stopOf(stops, account.id) === null && (
-            <Button onClick={() => setAsked("stop")}>Stop its spending…</Button>
+            <Button onClick={() => setAsked("stop")}>Stop spending…</Button>
           )}
           {!isOwn && account.suspended_at === null && <Button onClick={() => setAsked("suspend")}>Suspend…</Button>}
           {!isOwn && (

@@ -50,13 +50,13 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
       onClose={onClose}
     >
       <TextField
-        label="E-mail"
+        label="Email"
         type="email"
         required
         autofocus
         value={email}
         onValue={setEmail}
-        hint="For signing in. Nothing is sent to it."
+        hint="Used to sign in, and for password links."
         error={emailProblem}
       />
       <SelectField label="Plan" value={plan} onValue={setPlan} options={planOptions} />
@@ -70,8 +70,8 @@ export function LinkShown({ email, link }: { email: string; link: ResetLink }) {
   return (
     <div class="space-y-3">
       <p class="text-muted">
-        Give this link to <strong class="font-medium text-ink wrap-anywhere">{email}</strong> over a safe channel. It
-        lets them choose a password. It works once, until {formatInstant(link.expires_at)}.
+        Send this link to <strong class="font-medium text-ink wrap-anywhere">{email}</strong> over a secure channel, so
+        they can choose a password. It works once, until {formatInstant(link.expires_at)}.
       </p>
       <Snippet text={link.url} copyLabel="Copy the link" />
     </div>
@@ -84,15 +84,15 @@ const planOptions = [
 ] as const;
 
 const roleOptions = [
-  { value: "owner", label: "Owner: own companions" },
-  { value: "operator", label: "Operator: manages accounts, too" },
+  { value: "owner", label: "Owner – their own companions" },
+  { value: "operator", label: "Operator – manages accounts too" },
 ] as const;
 
 const operatorRights =
-  "An operator may make, suspend and delete every account, yours too, give roles, stop spending, and make links with " +
-  "which passwords are chosen: so whoever is one can get into the accounts of others.";
+  "Operators can create, suspend and delete every account, yours too, change roles, stop spending, and create password " +
+  "links, which give access to the accounts of others.";
 
-const ownerRights = "An owner sees and changes only what belongs to this account.";
+const ownerRights = "Owners see and change only what belongs to this account.";
 
 function roleHint(role: string): string {
   return role === "operator" ? operatorRights : ownerRights;
@@ -121,7 +121,7 @@ export function PlanAndRole({ account, isOwn, onChanged }: PlanAndRoleProps) {
         value={role}
         options={roleOptions}
         disabled={isOwn}
-        hint={isOwn ? "Your own role: another operator can change it." : roleHint(role)}
+        hint={isOwn ? "Only another operator can change your role." : roleHint(role)}
         onValue={setRole}
       />
       {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}

@@ -28,7 +28,7 @@ async function stopSpending(stops: LoadedStops, accountId: string | null): Promi
 async function startSpending(stops: LoadedStops, accountId: string | null): Promise<void> {
   await call("DELETE", `${path}/${accountId ?? "all"}`);
   await Promise.all([stops.reload(), refreshSession()]);
-  say("Started again.");
+  say("Turned back on.");
 }
 
 /** For everybody. */
@@ -42,18 +42,18 @@ export function SpendingSection({ stops }: { stops: LoadedStops }) {
       <div class="flex flex-wrap items-center justify-between gap-3">
         <div class="min-w-0 flex-1 basis-56">
           <h2 id={id} class="font-semibold">
-            {stop ? <span class="text-bad">Spending is stopped for everybody</span> : "Spending"}
+            {stop ? <span class="text-bad">Spending is stopped for everyone</span> : "Spending"}
           </h2>
           <p class="text-14 text-pretty text-muted">
             {stop
-              ? `Since ${formatInstant(stop.stopped_at)}. No replies are made, and no voice sessions begin.`
-              : "In an emergency, language models and voices can be stopped for everybody at once."}
+              ? `Since ${formatInstant(stop.stopped_at)}. Replies and voice sessions are off.`
+              : "In an emergency, you can stop language models and voices for everyone immediately."}
           </p>
         </div>
         {stops.data &&
           (stop ? (
             <Button kind="primary" isBusy={start.isBusy} onClick={() => void start.run()}>
-              Start again
+              Turn back on
             </Button>
           ) : (
             <Button kind="risk" onClick={() => setIsAsking(true)}>
@@ -85,9 +85,9 @@ export function AccountSpending({ account, stops }: { account: Account; stops: L
   return (
     <Notice tone="bad">
       <span class="flex flex-wrap items-center justify-between gap-3">
-        Its spending is stopped: no replies are made.
+        Spending is stopped: replies are off.
         <Button isBusy={start.isBusy} onClick={() => void start.run()}>
-          Start again
+          Turn back on
         </Button>
       </span>
       {start.error !== null && <span role="alert">{toSentence(start.error)}</span>}
@@ -99,7 +99,7 @@ export function StopAccount({ account, stops, onClose }: { account: Account; sto
   return (
     <Confirm
       title={`Stop the spending of ${account.email}?`}
-      action="Stop its spending"
+      action="Stop spending"
       onConfirm={() => stopSpending(stops, account.id)}
       onClose={onClose}
     >

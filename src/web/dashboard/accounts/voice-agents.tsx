@@ -31,8 +31,8 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
       <h3 class="font-medium">Voice agents</h3>
       <p class="mt-0.5 text-14 text-muted">
         {account.role === "operator"
-          ? "An operator may use every agent of the voice provider, without a grant."
-          : "Agents of the voice provider that its companions may name."}
+          ? "Operators can use every agent of the voice provider without a grant."
+          : "Agents of the voice provider that this account's companions can use."}
       </p>
       {grants.data === null ? (
         <Pending of={grants} lines={1} class="mt-3" />
@@ -45,7 +45,7 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
                 <span class="text-13 text-muted">{usedBy(grant)}</span>
               </span>
               <Button kind="risk" onClick={() => onRevoke(grant)}>
-                Take away…<span class="sr-only"> {grant.agent_id}</span>
+                Revoke access…<span class="sr-only"> {grant.agent_id}</span>
               </Button>
             </li>
           ))}
@@ -63,7 +63,7 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
         <div class="flex items-end gap-2">
           <TextField
             class="flex-1"
-            label="Agent id"
+            label="Agent ID"
             isCode
             value={agentId}
             onValue={setAgentId}
@@ -96,10 +96,10 @@ export function TakeAgent({ account, grant, onTaken, onClose }: TakeAgentProps) 
   return (
     <Confirm
       title={`Take ${agent_id} from ${account.email}?`}
-      action="Take away"
+      action="Revoke access"
       onConfirm={async () => {
         await call("DELETE", `/api/accounts/${account.id}/voice-agents/${encodeURIComponent(agent_id)}`);
-        say("Taken away.");
+        say("Access revoked.");
         await onTaken();
       }}
       onClose={onClose}
@@ -110,7 +110,7 @@ export function TakeAgent({ account, grant, onTaken, onClose }: TakeAgentProps) 
 }
 
 function consequence({ role }: Account, companions: number): string {
-  if (role === "operator") return "As an operator's account, it may still use the agent.";
+  if (role === "operator") return "As an operator's account, it can still use the agent.";
   if (companions === 0) return "No companion uses it.";
   const whose = companions === 1 ? "The companion that uses it has" : `The ${companions} companions that use it have`;
   return `${whose} no voice from the next visitor on. They keep the setting, and speak again once it is granted again.`;

@@ -41,7 +41,7 @@ export function findBudgetProblems(draft: BudgetDraft): BudgetProblems {
   const metadata = draft.kind === "metadata" ? findPairsProblem(draft.pairs) : undefined;
   if (metadata !== undefined) problems.metadata = metadata;
   if (readMicros(draft.amount) === null) {
-    problems.limit_micros = "Write dollars like 50 or 12.50, with a point and at most six digits after it.";
+    problems.limit_micros = "Enter dollars like 50 or 12.50, with at most six decimals.";
   }
   return problems;
 }
@@ -61,7 +61,7 @@ const words: Partial<Record<string, string>> = { limit_micros: "limit", period: 
 /** What differs between two versions of a budget, in words. */
 export function findBudgetChanges(before: Budget, after: Budget): string[] {
   const changed = changedFields(toBudgetBody(toBudgetDraft(before)), toBudgetBody(toBudgetDraft(after)));
-  return [...new Set(Object.keys(changed).map((field) => words[field] ?? "whose spending counts"))];
+  return [...new Set(Object.keys(changed).map((field) => words[field] ?? "what it applies to"))];
 }
 
 function subjectOf({ kind, companion_id, key_id, pairs }: BudgetDraft) {

@@ -76,8 +76,8 @@ const periods: readonly { value: Budget["period"]; label: string }[] = [
 ];
 
 const actions: readonly { value: Budget["action"]; label: string }[] = [
-  { value: "stop", label: "Stop: no more replies" },
-  { value: "notify", label: "Only notify: replies go on" },
+  { value: "stop", label: "Stop replies" },
+  { value: "notify", label: "Notify only – replies continue" },
 ];
 
 const fields = ["account", "companion_id", "key_id", "metadata", "limit_micros", "period", "action"] as const;
@@ -106,14 +106,14 @@ function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
   const stop = findStop(draft, usePreview(draft));
   return (
     <FormDialog
-      title={budget === null ? "New budget" : "Edit the budget"}
+      title={budget === null ? "New budget" : "Edit budget"}
       action={stop !== null ? "Save and stop replies" : budget === null ? "Create budget" : "Save"}
       {...form}
       class="space-y-5"
       onClose={onClose}
     >
       <SelectField
-        label="Whose spending counts"
+        label="Applies to"
         value={draft.kind}
         options={subjects}
         onValue={(kind) => change({ kind: kind as SubjectKind })}
@@ -136,7 +136,7 @@ function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
             ...(keys ?? []).map(({ id, name, last_four }) => ({ value: id, label: `${name} …${last_four}` })),
           ]}
           onValue={(key_id) => change({ key_id })}
-          hint="What it relays, and what the companions that it made answer on websites; the same of keys that it made or that replace it."
+          hint="Counts what the key relays, what companions created with it answer, and the same for keys it created or that replace it."
           error={problemOf("key_id")}
         />
       )}
@@ -158,7 +158,7 @@ function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
           value={draft.period}
           options={periods}
           onValue={(period) => change({ period: period as Budget["period"] })}
-          hint="In UTC. What was spent since it began counts, too."
+          hint="In UTC. Includes what's already been spent this period."
           error={problemOf("period")}
         />
       </div>
@@ -169,8 +169,8 @@ function BudgetForm({ budget, onSave, onClose }: BudgetFormProps) {
         onValue={(action) => change({ action: action as Budget["action"] })}
         hint={
           draft.action === "stop"
-            ? "A reply that could cost more than is left is refused, and so is every reply of a model without a price. Visitors read that the chat is out of service."
-            : "The dashboard shows it, and so do the operator's log and metrics."
+            ? "Refuses replies that could cost more than is left, and all replies of models without a price. Visitors see that the chat is unavailable."
+            : "Shown in the dashboard, and in the operator's log and metrics."
         }
         error={problemOf("action")}
       />

@@ -64,7 +64,7 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
         </p>
       )}
       <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
-        {pairs.length > 1 ? "Companions that have all of these." : "Nested fields by their path: customer.id"}
+        {pairs.length > 1 ? "Companions that match all of these." : "Use a dot for nested fields: customer.id"}
       </p>
       {pairs.length < maxPairs && (
         <Button

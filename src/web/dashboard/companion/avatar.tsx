@@ -17,7 +17,7 @@ export function Avatar({ companion, size = 36 }: { companion: Companion; size?: 
       height={size}
       referrerpolicy="no-referrer"
       onError={() => own && setBroken(own)}
-      class={`shrink-0 rounded-full bg-sunken object-cover ${size === 48 ? "size-12" : "size-9"}`}
+      class={`shrink-0 rounded-full border border-line bg-sunken object-cover ${size === 48 ? "size-12" : "size-9"}`}
     />
   );
 }

@@ -19,7 +19,7 @@ interface RotateKeyProps {
 }
 
 const graces = [
-  { value: "0", label: "Not at all: it ends now" },
+  { value: "0", label: "Stop immediately" },
   { value: "3600", label: "1 hour" },
   { value: "86400", label: "1 day" },
   { value: "604800", label: "7 days" },
@@ -49,7 +49,7 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
   return (
     <FormDialog
       title={`Rotate ${old.name}`}
-      action="Make the new key"
+      action="Create new key"
       isReady={line !== null && name.trim() !== ""}
       submit={submit}
       class="space-y-5"
@@ -57,18 +57,18 @@ export function RotateKey({ old, onChanged, onClose }: RotateKeyProps) {
       onClose={onClose}
     >
       <p class="text-muted">
-        You get a new key with the same scopes{lifetimeOf(old)}. Use it in place of this one, which ends by itself:
+        You get a new key with the same scopes{lifetimeOf(old)}. Use it instead of this one, which ends automatically:
       </p>
       <div class="space-y-3 text-muted">
         <KeyFacts apiKey={line?.key ?? old} />
         {line === null ? <Pending of={keyLine} lines={1} /> : <EndsWithIt line={line} />}
       </div>
       <SelectField
-        label="The old key keeps working for"
+        label="Old key keeps working for"
         value={grace}
         onValue={setGrace}
         options={graces}
-        hint={grace === "0" ? "What uses it breaks until it has the new one." : undefined}
+        hint={grace === "0" ? "Anything using it will stop working until it has the new one." : undefined}
         error={fieldProblem(submit.error, "grace_seconds")}
       />
       <TextField
@@ -150,7 +150,7 @@ function Consequences({ line }: { line: KeyLine }) {
           on {formatDay(key.replaced_at)}.
           {replacedBy?.created_by_key_id === key.id &&
             !hasEnded(key) &&
-            " It has done so itself, and now the new key ends with it. If that is in use, let this one expire."}
+            " It has rotated itself, and now the new key ends with it. If that one is in use, let this one expire."}
         </Notice>
       )}
       <p>{verdict(key)}</p>
@@ -160,7 +160,7 @@ function Consequences({ line }: { line: KeyLine }) {
 }
 
 function verdict(key: ApiKey): string {
-  if (hasEnded(key)) return "It has expired: revoking it takes it off this list.";
-  if (key.last_used_at === null) return "It is refused from the next request on. It has never been used.";
-  return `It is refused from the next request on. It was used ${formatRelative(key.last_used_at)}: what still uses it will break.`;
+  if (hasEnded(key)) return "It has expired. Revoking it removes it from this list.";
+  if (key.last_used_at === null) return "It stops working immediately. It has never been used.";
+  return `It stops working immediately. It was used ${formatRelative(key.last_used_at)}: anything still using it will break.`;
 }

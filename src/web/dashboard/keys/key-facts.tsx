@@ -44,9 +44,7 @@ export function EndsWithIt({ line: { children } }: { line: KeyLine }) {
   return (
     <div>
       <p class="font-medium text-ink">
-        {children.length === 1
-          ? "1 key that it made ends with it:"
-          : `${children.length} keys that it made end with it:`}
+        {children.length === 1 ? "1 key created with it ends too:" : `${children.length} keys created with it end too:`}
       </p>
       <ul class="mt-1.5 space-y-1">
         {children.slice(0, maxShown).map((child) => (

@@ -20,7 +20,7 @@ export function KeyShown({ made, onClose, children }: KeyShownProps) {
   return (
     <Dialog title="Your new API key" onClose={onClose} isSticky isWide>
       <div class="space-y-4">
-        <Notice>Copy it now: only its hash is kept, and nobody can show it to you again.</Notice>
+        <Notice>Copy this key now. You won't be able to see it again.</Notice>
         <Snippet text={made.key} copyLabel="Copy the key" />
         <p class="font-medium">Try it</p>
         <Snippet text={curl} copyLabel="Copy the line" />

@@ -44,16 +44,16 @@ export function NewKey({ onMade, onClose }: NewKeyProps) {
         value={name}
         onValue={setName}
         placeholder="Billing server"
-        hint="What uses the key, so that you recognise it later."
+        hint="What the key is for, so you'll recognize it later."
         error={fieldProblem(submit.error, "name")}
       />
       <SelectField
-        label="It may do"
+        label="Permissions"
         value={preset?.name ?? ""}
         onValue={(value) => setChosen(presets.find(({ name }) => name === value)?.scopes ?? chosen)}
         options={[
           ...presets.map(({ name, label }) => ({ value: name, label })),
-          ...(preset ? [] : [{ value: "", label: "As chosen below" }]),
+          ...(preset ? [] : [{ value: "", label: "Custom" }]),
         ]}
         error={fieldProblem(submit.error, "scopes")}
       />
@@ -95,7 +95,7 @@ interface ScopeWords {
 const scopes: readonly ScopeWords[] = [
   { name: "companions:read", label: "See companions and their embed tokens" },
   { name: "companions:write", label: "Create, change and delete companions" },
-  { name: "conversations:read", label: "Read what visitors said" },
+  { name: "conversations:read", label: "Read conversations" },
   { name: "conversations:write", label: "Delete conversations, erase visitors" },
   { name: "conversations:reply", label: "Take conversations and answer visitors as a person" },
   { name: "usage:read", label: "Read usage and budgets" },
@@ -105,12 +105,12 @@ const scopes: readonly ScopeWords[] = [
   {
     name: "chat:write",
     label: "Chat with companions",
-    hint: "Your server passes its users' messages on, by the chat route or with an OpenAI client. Each costs what a visitor's message costs.",
+    hint: "Your server passes its users' messages on, by the chat route or with an OpenAI client. Each costs as much as a visitor's message.",
   },
   {
     name: "budgets:write",
     label: "Create, change and delete budgets",
-    hint: "Whoever has the key can lift every limit on what is spent.",
+    hint: "Anyone who has the key can lift every spending limit.",
   },
   {
     name: "knowledge:read",
@@ -122,7 +122,7 @@ const scopes: readonly ScopeWords[] = [
   {
     name: "webhooks:write",
     label: "Create, change and delete webhooks",
-    hint: "Whoever has the key can have everything that visitors say sent elsewhere.",
+    hint: "Anyone who has the key can have everything visitors write sent elsewhere.",
   },
 ];
 

@@ -50,14 +50,14 @@ function Invite({ onChanged, onClose }: DialogProps) {
       onClose={onClose}
     >
       <TextField
-        label="E-mail address"
+        label="Email"
         type="email"
         required
         autofocus
         value={email}
         onValue={setEmail}
         error={fieldProblem(submit.error, "email")}
-        hint="They sign in with it."
+        hint="They'll sign in with it."
       />
       <MemberFields fields={fields} error={submit.error} onFields={setFields} />
     </FormDialog>
@@ -86,7 +86,7 @@ function Edit({ member, onChanged, onClose }: DialogProps & { member: Member }) 
       onClose={onClose}
     >
       <MemberFields fields={fields} error={submit.error} onFields={setFields} isSelf={isSelf} />
-      {!isSelf && <p class="text-14 text-muted">A change holds at once: what they have open is loaded again.</p>}
+      {!isSelf && <p class="text-14 text-muted">Changes apply immediately.</p>}
     </FormDialog>
   );
 }
@@ -96,11 +96,11 @@ function NewLink({ member, onClose }: DialogProps & { member: Member }) {
   const submit = useAction(async () => {
     setUrl((await call<MemberLink>("POST", `/api/members/${member.id}/link`)).url);
   });
-  if (url !== null) return <LinkShown title="The new link" email={member.email} url={url} onClose={onClose} />;
+  if (url !== null) return <LinkShown title="New link" email={member.email} url={url} onClose={onClose} />;
   return (
     <FormDialog
       title={`A new link for ${member.email}?`}
-      action="Make a new link"
+      action="Create new link"
       kind="primary"
       isThrowaway
       submit={submit}
@@ -108,8 +108,8 @@ function NewLink({ member, onClose }: DialogProps & { member: Member }) {
     >
       <p class="text-muted">
         {member.joined_at === null
-          ? "The link of the invitation before ends."
-          : "With it they choose another password. The one that they have holds until then."}
+          ? "The earlier invitation link stops working."
+          : "They can choose a new password with it. Their current one works until then."}
       </p>
     </FormDialog>
   );
@@ -129,8 +129,8 @@ function LinkShown({ title, email, url, onClose }: LinkProps) {
       <div class="space-y-4">
         <Notice>
           {people.has_mail
-            ? "It is on its way by e-mail. It works once, within seven days, and is not shown again."
-            : `Give this link to ${email} yourself: this server sends no e-mail. It works once, within seven days, and is not shown again.`}
+            ? "We've emailed it. It works once, within seven days. You won't be able to see it again."
+            : `Send this link to ${email} yourself: this server doesn't send email yet. It works once, within seven days. You won't be able to see it again.`}
         </Notice>
         <Snippet text={url} copyLabel="Copy the link" />
       </div>
@@ -156,8 +156,8 @@ function Remove({ member, onChanged, onClose }: DialogProps & { member: Member }
       onClose={onClose}
     >
       <p>
-        They are signed out everywhere at once. Conversations that they have are answered by the companions again, and
-        those assigned to them are no one's. What they wrote stays. Their address can be invited again.
+        They're signed out everywhere immediately. Conversations that they have are answered by the companions again,
+        and those assigned to them are no one's. What they wrote stays. Their address can be invited again.
       </p>
     </Confirm>
   );

@@ -13,8 +13,8 @@ export interface Fields {
 }
 
 const roles = [
-  { value: "responder", label: "Responder: reads and answers conversations" },
-  { value: "owner", label: "Owner: everything that you may do" },
+  { value: "responder", label: "Responder – reads and answers conversations" },
+  { value: "owner", label: "Owner – everything you can do" },
 ] as const;
 
 interface MemberFieldsProps {
@@ -38,7 +38,7 @@ export function MemberFields({ fields, error, isSelf = false, onFields }: Member
         value={fields.name}
         onValue={(name) => set({ name })}
         error={fieldProblem(error, "name")}
-        hint="Visitors read it above what they write."
+        hint="Shown to visitors above their messages."
       />
       {!isSelf && (
         <>
@@ -53,7 +53,7 @@ export function MemberFields({ fields, error, isSelf = false, onFields }: Member
             <legend class="mb-1.5 font-medium">Companions</legend>
             {(member?.companion_ids ?? null) === null && (
               <CheckField
-                label="All, later ones included"
+                label="All, including future ones"
                 checked={ids === null}
                 onChecked={(isAll) => set({ companion_ids: isAll ? null : [] })}
               />

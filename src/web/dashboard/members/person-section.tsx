@@ -15,7 +15,7 @@ const path = "/api/members/me";
 export function PersonSection() {
   const loaded = useLoad<Member>(path);
   return (
-    <Section title="You" hint="What visitors read when you answer them, and how you hear of those who wait.">
+    <Section title="You" hint="Your name for visitors, and how we let you know when someone's waiting.">
       {loaded.data === null ? (
         <Pending of={loaded} lines={2} />
       ) : (
@@ -48,23 +48,23 @@ function PersonForm({ member, onSaved }: { member: Member; onSaved(member: Membe
         value={name}
         onValue={setName}
         error={problem}
-        hint={member.name === null ? "Until you have one, visitors read the companion's name." : undefined}
+        hint={member.name === null ? "Until then, visitors see the companion's name." : undefined}
       />
       <div class="space-y-3">
         <CheckField
-          label="Write me an e-mail when a visitor waits for a person"
+          label="Email me when a visitor is waiting for a person"
           hint={
             people.has_mail
-              ? "At once where no one is present, else after a minute."
-              : "This server sends no e-mail yet."
+              ? "Immediately if no one is available, otherwise after a minute."
+              : "This server doesn't send email yet."
           }
           checked={notify.mail}
           onChecked={(mail) => setNotify({ ...notify, mail })}
         />
         {notify.mail && (
           <CheckField
-            label="With what the visitor wrote"
-            hint="Otherwise the e-mail only has a link."
+            label="Include what the visitor wrote"
+            hint="Otherwise the email only has a link."
             checked={notify.words}
             onChecked={(words) => setNotify({ ...notify, words })}
           />

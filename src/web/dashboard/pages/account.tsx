@@ -26,9 +26,9 @@ export default function AccountPage() {
         <Section title={account.email}>
           <dl class="grid gap-x-8 gap-y-3 sm:grid-cols-4">
             <Fact name="Plan" value={account.plan === "paid" ? "Paid" : "Free"} />
-            <Fact name="Messages a day, per companion" value={formatNumber(server.daily_messages)} />
+            <Fact name="Daily messages per companion" value={formatNumber(server.daily_messages)} />
             <Fact name="Role" value={roleOf(member?.role ?? account.role)} />
-            <Fact name="Since" value={formatDay(account.created_at)} />
+            <Fact name="Member since" value={formatDay(account.created_at)} />
             <Holds />
           </dl>
         </Section>
@@ -56,8 +56,8 @@ function Holds() {
     <>
       <Fact name="Companions" value={show(holdings.companions)} />
       <Fact name="API keys" value={show(holdings.api_keys)} />
-      <Fact name="Taken up by companions" value={show(holdings.bytes, formatBytes)} />
-      <Fact name="Embed tokens, per companion" value={`up to ${formatNumber(holdings.embed_tokens)}`} />
+      <Fact name="Storage used" value={show(holdings.bytes, formatBytes)} />
+      <Fact name="Embed tokens per companion" value={`up to ${formatNumber(holdings.embed_tokens)}`} />
     </>
   );
 }
@@ -78,7 +78,7 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
     await call("POST", "/api/session/password", { body: { current_password: current, new_password: next } });
     setCurrent("");
     setNext("");
-    say("The password is changed. Everywhere else you are signed out.");
+    say("Password changed. You're signed out everywhere else.");
     await onChanged();
   });
   const isPlain = error !== null && !fieldProblem(error, "current_password") && !fieldProblem(error, "new_password");
@@ -113,8 +113,8 @@ function SecondFactorSection() {
   const { totp } = useSession();
   return (
     <Section
-      title="Second factor"
-      hint="A code from an app on your phone, in addition to the password. The password alone then lets nobody in."
+      title="Two-factor authentication"
+      hint="Adds a code from your phone when you sign in."
       actions={<Badge tone={totp.is_on ? "good" : "neutral"}>{totp.is_on ? "On" : "Off"}</Badge>}
     >
       <ButtonLink href={secondFactorPath}>{totp.is_on ? "Manage" : "Set up"}</ButtonLink>
@@ -125,7 +125,7 @@ function SecondFactorSection() {
 function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> }) {
   const end = useAction(async (id: string) => {
     await call("DELETE", `/api/sessions/${id}`);
-    say("Signed out there.");
+    say("Signed out of that browser.");
     await sessions.reload();
   });
   const columns: readonly Column<Session>[] = [
@@ -134,7 +134,7 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
       class: "title",
       cell: (session) => (
         <span title={session.user_agent ?? ""}>
-          {describeBrowser(session.user_agent)} {session.is_current && <Badge tone="good">this one</Badge>}
+          {describeBrowser(session.user_agent)} {session.is_current && <Badge tone="good">This browser</Badge>}
         </span>
       ),
     },
@@ -153,10 +153,7 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
     },
   ];
   return (
-    <Section
-      title="Where you are signed in"
-      hint="A session ends after 7 days without use, and after 30 days in any case."
-    >
+    <Section title="Active sessions" hint="Sessions end after 7 days of inactivity, or 30 days at most.">
       {end.error !== null && <Problem class="mb-4">{toSentence(end.error)}</Problem>}
       <List label="Sessions" columns={columns} list={sessions} empty={null} />
     </Section>

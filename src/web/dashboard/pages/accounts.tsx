@@ -33,7 +33,7 @@ export default function AccountsPage() {
     { title: "Plan", cell: ({ plan }) => (plan === "paid" ? <Badge tone="accent">Paid</Badge> : <Badge>Free</Badge>) },
     { title: "Role", cell: ({ role }) => (role === "operator" ? "Operator" : "Owner") },
     {
-      title: "State",
+      title: "Status",
       cell: ({ id, suspended_at }) =>
         suspended_at !== null ? (
           <Badge tone="bad">Suspended</Badge>
@@ -43,7 +43,7 @@ export default function AccountsPage() {
           "Active"
         ),
     },
-    { title: "Since", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
+    { title: "Created", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
     { title: "", class: "text-right", cell: (account) => <Button onClick={() => setManaged(account)}>Manage…</Button> },
   ];
   return (
@@ -56,15 +56,15 @@ export default function AccountsPage() {
           </Button>
         }
       >
-        Everyone who keeps companions on this server.
+        Everyone with access to this server.
       </PageHead>
       <SpendingSection stops={stops} />
       <div class="relative mb-4">
         <Search size={17} aria-hidden="true" class="absolute top-3 left-3 text-muted" />
         <input
           type="search"
-          aria-label="Search by e-mail or id"
-          placeholder="Search by e-mail or id"
+          aria-label="Search by email or ID"
+          placeholder="Search by email or ID"
           class="control pl-9"
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
@@ -74,7 +74,7 @@ export default function AccountsPage() {
         label="Accounts"
         columns={columns}
         list={list}
-        empty={<Empty title="No account matches">Search by another part of the address.</Empty>}
+        empty={<Empty title="No matching accounts">Try another part of the email address.</Empty>}
       />
       {isAdding && <NewAccount onMade={list.reload} onClose={() => setIsAdding(false)} />}
       {managed && (

@@ -70,7 +70,7 @@ export default function ApiKeysPage() {
   return (
     <>
       <PageHead title="API keys" actions={create}>
-        For your own servers, never for a browser: whoever has a key can do all that its scopes allow.{" "}
+        For your own servers. Keep keys out of browsers: anyone who has one can do everything its scopes allow.{" "}
         <a href="/docs" target="_blank" rel="noreferrer" class="text-accent underline">
           API reference
         </a>
@@ -81,7 +81,7 @@ export default function ApiKeysPage() {
         list={list}
         empty={
           <Empty title="No API keys yet" action={create}>
-            With a key your servers create companions, read conversations and usage, and manage further keys.
+            Create one to manage companions, read conversations and usage, or chat from your own servers.
           </Empty>
         }
       />
@@ -101,7 +101,7 @@ function Which({ apiKey }: { apiKey: ApiKey }) {
 
 function Expiry({ apiKey }: { apiKey: ApiKey }) {
   const at = apiKey.expires_at;
-  if (at === null) return <span class="block text-13">never expires</span>;
+  if (at === null) return <span class="block text-13">Never expires</span>;
   return (
     <span class="block text-13" title={formatInstant(at)}>
       {hasEnded(apiKey) ? <Badge tone="bad">expired</Badge> : `expires ${formatRelative(at)}`}
@@ -133,7 +133,7 @@ function KeyName({ apiKey, others }: KeyNameProps) {
         </span>
       )}
       {created_by_key_id !== null && (
-        <span class="mt-0.5 block text-13 text-muted">Made {by(created_by_key_id, others) || "by another key"}</span>
+        <span class="mt-0.5 block text-13 text-muted">Created {by(created_by_key_id, others) || "by another key"}</span>
       )}
       <Scopes scopes={apiKey.scopes} />
     </span>

@@ -43,11 +43,11 @@ export default function BudgetsPage() {
   return (
     <>
       <PageHead title="Budgets" actions={create}>
-        How much the language models and voices may cost in a day or a month.
+        Limit what language models and voices cost per day or month.
       </PageHead>
       {!server.has_prices && (
         <Notice class="mb-4">
-          No model has a price here, so nothing counts, and a budget that stops would refuse every reply.{" "}
+          No model has a price here, so nothing is counted, and a budget that stops replies would stop all of them.{" "}
           {account.role === "operator" ? "Set prices with " : "The operator of this server sets prices, with "}
           <code class="font-mono">COMPANIOND_PRICES</code>.
         </Notice>
@@ -90,9 +90,9 @@ export default function BudgetsPage() {
         >
           <p>
             {asked.budget.action === "stop"
-              ? "It no longer stops replies, from the next one on. Other budgets still do."
-              : "It no longer notifies when that much is spent."}{" "}
-            Usage stays as it was counted.
+              ? "It stops limiting replies immediately. Your other budgets still apply."
+              : "You'll no longer be notified when that much is spent."}{" "}
+            Recorded usage stays.
           </p>
         </Confirm>
       )}
@@ -140,7 +140,7 @@ function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProps) {
         <Meter budget={budget} label={subject} />
         <p class="mt-1.5 text-13 text-muted tabular-nums">
           {formatMoney(spent_micros)} spent
-          {reserved_micros > 0 && `, ${formatMoney(reserved_micros)} reserved for replies under way`}
+          {reserved_micros > 0 && `, ${formatMoney(reserved_micros)} reserved for replies in progress`}
         </p>
       </div>
       <p class="text-14 text-pretty">
@@ -164,10 +164,10 @@ function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProps) {
 function consequenceOf(budget: Budget, level: BudgetLevel): string {
   if (budget.action === "stop") {
     if (level === "reached") return "Replies that could exceed it are refused.";
-    if (leftOf(budget) === 0) return "Replies under way hold what is left: others are asked to wait some seconds.";
-    return "Stops replies when it is reached.";
+    if (leftOf(budget) === 0) return "Replies in progress hold what's left. Other visitors wait a few seconds.";
+    return "Stops replies when reached.";
   }
-  return level === "reached" ? "It only notifies: replies go on." : "Only notifies when it is reached: replies go on.";
+  return level === "reached" ? "Only notifies: replies continue." : "Notifies when reached: replies continue.";
 }
 
 function Meter({ budget, label }: { budget: Budget; label: string }) {

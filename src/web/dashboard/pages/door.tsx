@@ -59,7 +59,10 @@ export function readLinkSecret(): string {
 
 export function LinkIncomplete() {
   return (
-    <Door title="The link is incomplete" lead="Copy the whole link, with what follows the # sign, and open it again.">
+    <Door
+      title="The link is incomplete"
+      lead="Copy the whole link, including everything after the #, and open it again."
+    >
       <ButtonLink href={signInPath} class="w-full">
         Back to sign-in
       </ButtonLink>

@@ -16,7 +16,7 @@ import { Badge, Empty, Notice } from "../ui/states.tsx";
 const MemberDialog = lazy(async () => (await import("../members/member-dialogs.tsx")).MemberDialog);
 
 export default function MembersPage() {
-  return isOwner(useSession()) ? <Members /> : <Empty title="Only owners see the members" />;
+  return isOwner(useSession()) ? <Members /> : <Empty title="Only owners can see members" />;
 }
 
 function Members() {
@@ -50,7 +50,7 @@ function Members() {
     },
     { title: "Companions", cell: ({ companion_ids }) => <Companions ids={companion_ids} /> },
     {
-      title: "Second factor",
+      title: "Two-factor",
       cell: ({ has_totp }) => <Badge tone={has_totp ? "good" : "neutral"}>{has_totp ? "On" : "Off"}</Badge>,
     },
     { title: "Joined", class: "text-muted", cell: ({ joined_at }) => <Time at={joined_at} never="not yet" /> },
@@ -78,12 +78,12 @@ function Members() {
   return (
     <>
       <PageHead title="Members" actions={invite}>
-        Owners do what you do. Responders read conversations and answer visitors, and change nothing.
+        Owners can do everything you can. Responders read conversations and answer visitors.
       </PageHead>
       {!session.people.has_mail && (
         <Notice tone="neutral" class="mb-4">
-          This server sends no e-mail: hand invitations over yourself, and no one is told of waiting visitors unless the
-          dashboard is open. The operator sets it up.
+          This server doesn't send email yet. Share invitation links yourself, and keep the dashboard open to see
+          waiting visitors. The operator can set up email.
         </Notice>
       )}
       <List label="Members" columns={columns} list={list} empty={<Empty title="No members yet" action={invite} />} />

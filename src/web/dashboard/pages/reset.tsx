@@ -12,13 +12,13 @@ import { Door, DoorForm, LinkIncomplete, readLinkSecret } from "./door.tsx";
 const invitation = {
   path: "/api/session/invitation",
   title: "Welcome to the team",
-  lead: "Choose a password: you are signed in with it, and sign in with your e-mail address from then on.",
+  lead: "Choose a password. You'll sign in with it and your email address.",
   action: "Join",
 };
 const reset = {
   path: "/api/session/password-reset",
   title: "Choose a password",
-  lead: "You are signed in with it at once. Everywhere else you are signed out.",
+  lead: "You'll be signed in here and signed out everywhere else.",
   action: "Save and sign in",
 };
 

@@ -26,7 +26,7 @@ export default function SecondFactorPage() {
     setCodes(null);
     // Not earlier: the frame around this page would change, and the codes would disappear.
     await loadSession();
-    say("The second factor is on.");
+    say("Two-factor authentication is on.");
     if (isFirst) navigate(homePath, { replace: true });
     // The button disappeared with the codes.
     requestAnimationFrame(focusPage);
@@ -34,8 +34,11 @@ export default function SecondFactorPage() {
 
   return (
     <>
-      <PageHead title="Second factor" {...(isFirst ? {} : { back: { href: "/app/account", label: "Your account" } })}>
-        {signedIn.totp.is_on ? null : "Whoever learns your password still stays out without a code from your app."}
+      <PageHead
+        title="Two-factor authentication"
+        {...(isFirst ? {} : { back: { href: "/app/account", label: "Your account" } })}
+      >
+        {signedIn.totp.is_on ? null : "Protects your account even if someone learns your password."}
       </PageHead>
       {codes !== null && <RecoveryCodes codes={codes} onDone={() => void finish()} />}
       {codes === null && (signedIn.totp.is_on ? <TurnedOn /> : <SetUp onConfirmed={setCodes} />)}
@@ -49,9 +52,9 @@ function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone(): 
   const [isKept, setIsKept] = useState(false);
   const text = `Recovery codes of ${account.email} at ${server.base_url}/app. Each signs in once.\n\n${codes.join("\n")}\n`;
   return (
-    <Section title="Keep your recovery codes" hint="Each of them signs you in once, if you cannot use the app.">
+    <Section title="Save your recovery codes" hint="Each signs you in once if you can't use your app.">
       <div class="space-y-5">
-        <Notice>They are shown only now. Keep them away from the phone: in a password manager, or on paper.</Notice>
+        <Notice>You won't see them again. Keep them away from your phone: in a password manager, or on paper.</Notice>
         <ol
           dir="ltr"
           aria-label="Recovery codes"
@@ -64,11 +67,11 @@ function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone(): 
         <div class="flex flex-wrap gap-2">
           <CopyButton text={text} label="Copy the codes" />
           <Button icon={Download} onClick={() => saveFile("companiond-recovery-codes.txt", text, "text/plain")}>
-            Save as a file
+            Download
           </Button>
         </div>
         <div class="space-y-4 border-t border-line pt-5">
-          <CheckField label="I have kept the codes." checked={isKept} onChecked={setIsKept} />
+          <CheckField label="I've saved my recovery codes." checked={isKept} onChecked={setIsKept} />
           <Button kind="primary" disabled={!isKept} onClick={onDone}>
             Done
           </Button>
@@ -87,8 +90,8 @@ function TurnedOn() {
   const left = totp.recovery_codes_left;
   return (
     <Section
-      title="It is on"
-      hint="Signing in takes your password and a code from your app."
+      title="Two-factor authentication is on"
+      hint="You sign in with your password and a code from your app."
       actions={<Badge tone="good">On</Badge>}
     >
       <div class="space-y-5">
@@ -113,14 +116,14 @@ function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void
   const [password, setPassword] = useState("");
   const submit = useAction(async () => {
     await call("DELETE", "/api/session/totp", { body: { password } });
-    say("The second factor is off.");
+    say("Two-factor authentication is off.");
     onClose();
     await loadSession();
   });
   const passwordError = fieldProblem(submit.error, "password");
   return (
     <FormDialog
-      title="Turn the second factor off?"
+      title="Turn off two-factor authentication?"
       action="Turn off"
       kind="danger"
       isReady={password !== ""}

@@ -19,19 +19,16 @@ export default function SetUpPage() {
   });
   if (secret === "") return <LinkIncomplete />;
   return (
-    <Door
-      title="Set up companiond"
-      lead="You will be the operator of this server: the account that manages all others."
-    >
-      <DoorForm action="Create the account" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+    <Door title="Set up companiond" lead="You'll be the operator of this server and manage all other accounts.">
+      <DoorForm action="Create account" isBusy={isBusy} error={error} onSubmit={() => void run()}>
         <TextField
-          label="Your e-mail"
+          label="Your email"
           type="email"
           name="email"
           autocomplete="username"
           required
           autofocus
-          hint="You sign in with it. Nothing is ever sent to it."
+          hint="Used to sign in, and for password links."
           value={email}
           onValue={setEmail}
           error={fieldProblem(error, "email")}

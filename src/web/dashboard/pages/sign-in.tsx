@@ -17,7 +17,7 @@ export default function SignInPage() {
   const lead = "Manage your companions, their conversations and your API keys.";
   return (
     <Door
-      title={asked === null ? "Sign in" : "Your second factor"}
+      title={asked === null ? "Sign in" : "Two-factor authentication"}
       lead={asked === null ? lead : `Signing in as ${asked}.`}
     >
       <SignInForm onSignedIn={enter} onAsked={setAsked} />
@@ -25,18 +25,18 @@ export default function SignInPage() {
   );
 }
 
-/** There is nothing to sign in with yet. The page in which somebody uses the link tells the others. */
+/** There is nothing to sign in with yet. The page in which someone uses the link signs the others in. */
 function NewServer() {
   return (
-    <Door title="This server is new" lead="Nobody has an account here yet, so nobody can sign in.">
+    <Door title="This server is new" lead="There are no accounts yet. Create the first one to sign in.">
       <div class="space-y-4 text-pretty">
         <p>
-          Is it yours? Open the one-time link that makes the first account. The server printed it on its terminal when
+          Is it yours? Open the one-time link that creates the first account. The server printed it on its terminal when
           it started, or wrote it to the file <code class="font-mono text-[0.92em]">setup-link</code> in its data
-          directory. <code class="font-mono text-[0.92em]">companiond account setup-link</code> makes a new one.
+          directory. <code class="font-mono text-[0.92em]">companiond account setup-link</code> creates a new one.
         </p>
         <Button class="w-full" onClick={() => location.reload()}>
-          I have made the account
+          I've created the account
         </Button>
       </div>
     </Door>
@@ -65,7 +65,7 @@ export function SignInForm({ email: known = "", onSignedIn, onAsked }: SignInFor
   return (
     <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
       <TextField
-        label="E-mail"
+        label="Email"
         type="email"
         name="email"
         autocomplete="username"
@@ -76,11 +76,11 @@ export function SignInForm({ email: known = "", onSignedIn, onAsked }: SignInFor
       />
       <PasswordField label="Password" autofocus={known !== ""} value={password} onValue={setPassword} />
       <details class="text-14 text-muted">
-        <summary class="w-fit hover:text-ink">No password, or forgotten?</summary>
+        <summary class="w-fit hover:text-ink">Forgot your password?</summary>
         <p class="mt-2 text-pretty">
-          The operator of this server can make you a link, in the dashboard or with{" "}
+          The operator of this server can create a password link for you, in the dashboard or with{" "}
           <code class="font-mono text-[0.92em]">companiond account reset-link</code>. On a new server,{" "}
-          <code class="font-mono text-[0.92em]">companiond account setup-link</code> makes the first account.
+          <code class="font-mono text-[0.92em]">companiond account setup-link</code> creates the first account.
         </p>
       </details>
     </DoorForm>

@@ -63,14 +63,14 @@ export default function UsagePage() {
           </Button>
         }
       >
-        Counted by UTC day, replies of the playground included.
+        Days in UTC. Includes the playground.
       </PageHead>
       {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
       {server.has_prices && <MoneySummary />}
       <div class="mb-5 grid gap-3 sm:grid-cols-3">
-        <SelectField label="Time" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
+        <SelectField label="Period" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
         <SelectField
-          label="By"
+          label="Group by"
           value={by.kind}
           options={[
             { value: "companion", label: "Companion" },
@@ -81,10 +81,10 @@ export default function UsagePage() {
           onValue={(by) => replaceSearch({ by })}
         />
         <SelectField
-          label="Plot"
+          label="Chart"
           value={isSplit ? "1" : ""}
           options={[
-            { value: "", label: "All together" },
+            { value: "", label: "Total" },
             { value: "1", label: by.most },
           ]}
           onValue={(split) => replaceSearch({ split })}
@@ -132,8 +132,9 @@ export default function UsagePage() {
           )}
         </div>
       )}
-      <FailureTable {...span} />
-      {by.api === null ? null : grouped.error === null && grouped.data ? (
+      {/* One failure is reported once: the plot's stands for all that follows. */}
+      {byDay.error === null && <FailureTable {...span} />}
+      {by.api === null || byDay.error !== null ? null : grouped.error === null && grouped.data ? (
         <UsageTable key={by.api} by={by} rows={rows} hasPrices={server.has_prices} />
       ) : (
         <Pending of={grouped} />

@@ -74,8 +74,8 @@ export default function VisitorKeysPage() {
   return (
     <>
       <PageHead title="Visitor keys" actions={create}>
-        Your website knows who is signed in. With one of these keys it tells your companions so, in a token that nobody
-        else can make.
+        Let companions recognize visitors who are signed in to your website. Your server signs a token that no one else
+        can create.
       </PageHead>
       <div class="space-y-6">
         <List

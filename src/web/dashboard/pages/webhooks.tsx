@@ -20,22 +20,22 @@ export default function WebhooksPage() {
   const [asked, setAsked] = useState<AskedOfWebhook | null>(null);
   const create = (
     <Button icon={Plus} kind="primary" onClick={() => setAsked({ what: "create" })}>
-      Add a webhook
+      Add webhook
     </Button>
   );
   return (
     <>
       <PageHead title="Webhooks" actions={create}>
-        Your servers receive events as they happen: conversations, replies, questions without an answer.{" "}
+        Send events to your servers as they happen: conversations, replies, unanswered questions.{" "}
         <a href="/docs/guides/webhooks" target="_blank" rel="noreferrer" class="text-accent underline">
-          What they receive
+          See all events
         </a>
       </PageHead>
       <ListFrame
         list={list}
         empty={
           <Empty title="No webhooks yet" action={create}>
-            With a webhook your server receives each event within a moment, instead of polling for it.
+            Your server gets each event within moments, without polling.
           </Empty>
         }
       >
@@ -76,7 +76,7 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
   const { id, url, enabled, include_content, disabled_reason } = webhook;
   const enable = useAction(async () => {
     await call("PATCH", `/api/webhooks/${id}`, { body: { enabled: true } });
-    say("Enabled: it receives events from now on.");
+    say("Enabled. It receives events from now on.");
     await onChanged();
   });
   return (
@@ -84,7 +84,7 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
       <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 class="min-w-0 font-medium wrap-anywhere">{url}</h2>
         {!enabled && <Badge tone={disabled_reason === null ? "neutral" : "bad"}>disabled</Badge>}
-        {include_content && <Badge tone="warn">with what is said</Badge>}
+        {include_content && <Badge tone="warn">includes messages</Badge>}
       </div>
       <p class="mt-0.5 text-13 text-muted wrap-anywhere" dir="auto">
         {describeReach(webhook)}
@@ -93,7 +93,7 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
         <p class="mt-1.5 text-14 text-pretty text-bad wrap-anywhere">
           {disabled_reason}{" "}
           <span class="text-muted">
-            What waited was dropped. Once your server answers again, enable it, and send again what it needs.
+            Waiting events were dropped. Once your server responds again, enable it and resend what it needs.
           </span>
         </p>
       )}

@@ -15,7 +15,7 @@ export function CodeField({ value, onValue, error }: CodeFieldProps) {
       name="code"
       autocomplete="one-time-code"
       inputMode="numeric"
-      hint="The six digits that your app shows."
+      hint="The six digits in your app."
       maxLength={16}
       required
       isCode
@@ -38,7 +38,7 @@ export function SecondStepField({ value, onValue, error }: CodeFieldProps) {
         <TextField
           key="recovery"
           label="Recovery code"
-          hint="One of the ten that were shown when you set it up. Each works once."
+          hint="One of the ten you saved at set-up. Each works once."
           maxLength={64}
           required
           isCode
@@ -57,7 +57,7 @@ export function SecondStepField({ value, onValue, error }: CodeFieldProps) {
           onValue("");
         }}
       >
-        {isRecovery ? "Use the app's code" : "No access to the app? Use a recovery code"}
+        {isRecovery ? "Use a code from your app" : "Can't use your app? Use a recovery code"}
       </button>
     </div>
   );

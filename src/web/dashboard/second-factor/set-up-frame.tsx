@@ -19,9 +19,7 @@ export function SetUpFrame({ children }: { children: ComponentChildren }) {
         </Button>
       </header>
       <main class="space-y-6">
-        <Notice tone="accent">
-          The operator of this server asks for a second factor. Set it up now to get to everything else.
-        </Notice>
+        <Notice tone="accent">This server requires two-factor authentication. Set it up to continue.</Notice>
         <div>{children}</div>
       </main>
     </div>

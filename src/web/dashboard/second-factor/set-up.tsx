@@ -17,12 +17,13 @@ export function SetUp({ onConfirmed }: { onConfirmed(codes: string[]): void }) {
   if (secret !== null) return <Confirmation secret={secret} onConfirmed={onConfirmed} />;
   return (
     <Section
-      title="Set it up"
+      title="Set up an authenticator app"
       hint="You need an authenticator app, such as Aegis, 2FAS, Google Authenticator or the one built into your password manager."
     >
       {begin.error !== null && <Problem class="mb-4">{toSentence(begin.error)}</Problem>}
       <Button kind="primary" isBusy={begin.isBusy} onClick={() => void begin.run()}>
-        Begin
+        {" "}
+        Set up{" "}
       </Button>
     </Section>
   );
@@ -37,17 +38,16 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
   const codeError = fieldProblem(error, "code");
   return (
     <div class="space-y-6">
-      <Section title="1. Add it to your app" hint="Scan the picture with the app, or type the secret into it.">
+      <Section title="1. Add the account to your app" hint="Scan the QR code, or enter the setup key.">
         <div class="flex flex-wrap items-start gap-6">
           <QrCode
             text={secret.otpauth_url}
-            label="QR code for the authenticator app; the secret next to it is the same"
+            label="QR code for the authenticator app; the setup key next to it is the same"
           />
           <div class="min-w-0 flex-1 basis-64 space-y-3">
-            <p class="font-medium">Secret, for typing</p>
-            <Snippet text={secret.secret.replace(/(.{4})(?=.)/g, "$1 ")} copyLabel="Copy the secret" />
+            <p class="font-medium">Setup key</p>
+            <Snippet text={secret.secret.replace(/(.{4})(?=.)/g, "$1 ")} copyLabel="Copy the setup key" />
             <p class="text-14 text-muted">
-              By time, six digits, 30 seconds.{" "}
               <a class="text-accent underline underline-offset-2" href={secret.otpauth_url}>
                 Open in an app on this device
               </a>
@@ -55,12 +55,12 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
           </div>
         </div>
       </Section>
-      <Section title="2. Type the code that it shows" hint="Everywhere else you are signed in, you will be signed out.">
+      <Section title="2. Enter the code from your app" hint="You'll be signed out everywhere else.">
         <Form class="max-w-xs space-y-4" onSubmit={() => void run()}>
           <CodeField value={code} onValue={setCode} error={codeError} />
           {error !== null && codeError === undefined && <Problem>{toSentence(error)}</Problem>}
           <Button type="submit" kind="primary" isBusy={isBusy} disabled={code.trim() === ""}>
-            Turn it on
+            Turn on
           </Button>
         </Form>
       </Section>

@@ -11,9 +11,9 @@ export function SignInStep({ step, code }: { step: SecondStep; code: string }) {
       <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
         <SecondStepField value={code} onValue={setCode} error={codeError} />
         <details class="text-14 text-muted">
-          <summary class="w-fit hover:text-ink">Lost both?</summary>
+          <summary class="w-fit hover:text-ink">Can't use either?</summary>
           <p class="mt-2 text-pretty">
-            The operator of this server can take your second factor away with{" "}
+            The operator of this server can reset two-factor for you with{" "}
             <code class="font-mono text-[0.92em]">companiond account reset-totp</code>.
           </p>
         </details>

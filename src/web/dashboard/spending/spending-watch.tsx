@@ -34,11 +34,11 @@ export function SpendingWatch() {
     <div role="status">
       {spending.is_stopped && (
         <p class="mb-6 rounded-xl bg-bad-tint px-4 py-3 text-14 text-bad">
-          <strong class="font-semibold">No replies are being made:</strong> the operator has stopped spending. Visitors
-          read that the chat is out of service.{" "}
+          <strong class="font-semibold">Replies are turned off by the operator.</strong> Visitors see that the chat is
+          unavailable.{" "}
           {account.role === "operator" && (
             <a href="/app/accounts" class="font-medium underline">
-              Start it again under Accounts
+              Turn back on
             </a>
           )}
         </p>

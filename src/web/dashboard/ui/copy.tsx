@@ -26,7 +26,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       onClick={async () => {
         const isDone = await copy(text);
         setIsCopied(isDone);
-        say(isDone ? "Copied." : "This browser does not allow copying: select the text instead.");
+        say(isDone ? "Copied." : "Your browser blocked copying. Select the text instead.");
       }}
     >
       {isCopied ? <Check size={16} aria-hidden="true" /> : <Copy size={16} aria-hidden="true" />}

@@ -138,14 +138,8 @@ function isText(target: EventTarget | null): boolean {
 
 export function AskDiscard({ onDiscard, onClose }: { onDiscard(): void; onClose(): void }) {
   return (
-    <Confirm
-      title="Discard your changes?"
-      action="Discard"
-      stay="Go on editing"
-      onConfirm={onDiscard}
-      onClose={onClose}
-    >
-      <p>What you typed has not been saved, and cannot be brought back.</p>
+    <Confirm title="Discard your changes?" action="Discard" stay="Keep editing" onConfirm={onDiscard} onClose={onClose}>
+      <p>What you typed hasn't been saved and can't be recovered.</p>
     </Confirm>
   );
 }

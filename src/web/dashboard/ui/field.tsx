@@ -216,7 +216,7 @@ export function PasswordField({ label, value, onValue, isNew = false, autofocus 
           />
           <button
             type="button"
-            aria-label={isShown ? "Hide the password" : "Show the password"}
+            aria-label={isShown ? "Hide password" : "Show password"}
             onClick={() => setIsShown(!isShown)}
             class="absolute inset-y-0 right-0 grid w-11 place-items-center text-muted hover:text-ink"
           >

@@ -204,7 +204,7 @@ function ConflictDialog({ name, fields, author, onSave, onLoad, onClose }: Confl
       </div>
       {save.error !== null && <Problem class="mt-4">{toSentence(save.error)}</Problem>}
       <DialogActions>
-        <Button onClick={onClose}>Go on editing</Button>
+        <Button onClick={onClose}>Keep editing</Button>
         <Button
           kind="risk"
           onClick={() => {

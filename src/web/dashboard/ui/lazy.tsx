@@ -14,7 +14,7 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
           Loaded = component;
           redraw(true);
         },
-        () => say("This could not be loaded. Reload the page and try again."),
+        () => say("Couldn't load this. Reload the page and try again."),
       );
     }, []);
     return Loaded && <Loaded {...props} />;

@@ -16,9 +16,9 @@ interface SecretProps {
 
 export function SecretShown({ name, secret, onClose }: SecretProps) {
   return (
-    <Dialog title={`The secret of ${name}`} onClose={onClose} isSticky isWide>
+    <Dialog title={`Secret of ${name}`} onClose={onClose} isSticky isWide>
       <div class="space-y-4">
-        <Notice>Copy it now: it is stored encrypted, and it cannot be shown again.</Notice>
+        <Notice>Copy this secret now. You won't be able to see it again.</Notice>
         <Snippet text={secret} copyLabel="Copy the secret" />
         <p class="text-pretty text-muted">
           Requests are signed with it, by Standard Webhooks: your server checks the signature, and so knows that they
@@ -49,7 +49,7 @@ export function RotateSecret({ name, path, onClose }: RotateProps) {
   return (
     <FormDialog
       title={`A new secret for ${name}?`}
-      action="Make a new secret"
+      action="Create new secret"
       kind="danger"
       isThrowaway
       submit={submit}

@@ -7,34 +7,34 @@ import { type Column, Table } from "../ui/list.tsx";
 import { Problem } from "../ui/states.tsx";
 import { listDays } from "./series.ts";
 
-const forTheOperator = "The operator of this server has to fix that.";
+const forTheOperator = "Ask your operator to fix this.";
 
 const words: Record<string, { why: string; remedy: string }> = {
   refused_key: { why: "The provider refused the server's key", remedy: forTheOperator },
   unknown_model: { why: "The provider does not know the model", remedy: "Choose another model in the settings." },
   refused_request: {
     why: "The provider refused the request",
-    remedy: "Look at the longest reply and the length of the system prompt, or choose another model.",
+    remedy: "Check the maximum reply length and the length of the system prompt, or choose another model.",
   },
   rate_limited: {
     why: "The provider's limit or credit is used up",
-    remedy: "It may pass by itself. If not, tell the operator of this server.",
+    remedy: "Often temporary. If it continues, ask your operator.",
   },
-  provider_error: { why: "The provider failed on its side", remedy: "It passes by itself, as a rule." },
-  unreachable: { why: "The provider could not be reached", remedy: "If it lasts, tell the operator of this server." },
+  provider_error: { why: "The provider failed on its side", remedy: "Usually temporary." },
+  unreachable: { why: "The provider could not be reached", remedy: "If it continues, ask your operator." },
   timed_out: { why: "The provider took too long", remedy: "Try a faster model, or a shorter system prompt." },
-  broken_off: { why: "The reply broke off midway", remedy: "It passes by itself, as a rule." },
+  broken_off: { why: "The reply was cut off", remedy: "Usually temporary." },
   empty: {
     why: "The reply was empty",
     remedy: "If it happens again, choose another model.",
   },
   no_room: {
-    why: "The model thought until it had no tokens left for an answer",
-    remedy: "Allow a longer reply, let it think less, or choose another model.",
+    why: "The model used all its tokens for thinking",
+    remedy: "Raise the maximum reply length, lower the thinking effort, or choose another model.",
   },
   filtered: {
-    why: "The provider's filter left nothing of the reply",
-    remedy: "A message can bring that about. If many do, look at the system prompt, or choose another model.",
+    why: "The provider's filter removed the reply",
+    remedy: "Single messages can cause this. If it's frequent, check the system prompt, or choose another model.",
   },
   malformed: { why: "The provider sent something unreadable", remedy: forTheOperator },
 };
@@ -69,11 +69,11 @@ const columns: readonly Column<FailedReplies>[] = [
     cell: ({ kind }) => <span class="font-medium">{explainFailure(kind).why}</span>,
   },
   {
-    title: "What helps",
+    title: "What to do",
     class: "text-muted text-pretty max-md:text-right",
     cell: ({ kind }) => explainFailure(kind).remedy,
   },
-  { title: "How many", isNumber: true, cell: ({ replies }) => formatNumber(replies) },
+  { title: "Count", isNumber: true, cell: ({ replies }) => formatNumber(replies) },
   { title: "Last", class: "text-muted whitespace-nowrap", cell: ({ last_day }) => formatDay(last_day) },
 ];
 

@@ -22,7 +22,7 @@ export function MoneySummary({ nowMs = Date.now() }) {
       <Amount
         name="This month"
         rows={thisMonth.data?.data}
-        other="Last month up to the same day"
+        other="Same period last month"
         otherRows={before.data?.data}
       />
     </dl>

@@ -89,7 +89,7 @@ function Cost({ micros }: { micros: number | null }) {
 }
 
 function CompanionName({ id, names }: { id: string | null | undefined; names: Record<string, string> }) {
-  if (!id) return <>API keys' own requests</>;
+  if (!id) return <>Direct API requests</>;
   return (
     <a href={`/app/companions/${id}`} dir="auto" class="font-medium wrap-anywhere hover:text-accent hover:underline">
       {names[id] ?? `deleted …${shortId(id)}`}
@@ -138,10 +138,10 @@ function NoPriceNotice() {
   const { account } = useSession();
   return (
     <Notice class="mt-4">
-      <strong class="font-semibold">No price:</strong> some of these replies came from a model that had none, so what
-      they cost together is not known.{" "}
+      <strong class="font-semibold">No price:</strong> some of these replies came from a model without a price, so the
+      total isn't known.{" "}
       {account.role === "operator" ? (
-        <>Add the model to {setting} and restart the server; from then on its replies are priced.</>
+        <>Add the model to {setting} and restart the server to price its replies from then on.</>
       ) : (
         <>The operator of this server sets prices, with {setting}.</>
       )}

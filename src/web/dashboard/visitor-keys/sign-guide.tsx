@@ -29,7 +29,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
     <>
       <Section
         title="On your server"
-        hint="It signs a token for whoever is signed in to your website: for one companion, good for an hour."
+        hint="Signs a token for the visitor signed in to your website: for one companion, valid for an hour."
       >
         <div class="mb-5 grid gap-4 sm:grid-cols-2 lg:grid-cols-3">
           <CompanionPicker
@@ -57,7 +57,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
         </div>
         {companion?.visitor_auth === "off" && (
           <Notice class="mb-5">
-            <span dir="auto">{companion.name}</span> takes no tokens yet: turn on <em>Verify visitors</em> in{" "}
+            <span dir="auto">{companion.name}</span> doesn't accept tokens yet: turn on <em>Verify visitors</em> in{" "}
             <a class="underline underline-offset-2" href={`/app/companions/${companion.id}/settings?section=visitors`}>
               its settings
             </a>
@@ -76,8 +76,8 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
               It reads the secret from <Code>{secretVariable}</Code>.
             </>
           )}{" "}
-          <Code>sub</Code> is your own name for the visitor, and must never change hands; <Code>name</Code>,{" "}
-          <Code>email</Code> and an object <Code>attributes</Code> may be left out.
+          <Code>sub</Code> is your own ID for the visitor, and must never be reused; <Code>name</Code>,{" "}
+          <Code>email</Code> and an object <Code>attributes</Code> are optional.
         </p>
       </Section>
       <Section
@@ -89,8 +89,8 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
           copyLabel="Copy the page's code"
         />
         <p class="mt-3 text-14 text-pretty text-muted">
-          Where nobody is signed in, your server answers 401, and the visitor is anonymous. When somebody signs out,
-          call <Code>chat.identify(null)</Code>: then this browser keeps nothing of theirs.
+          If no one is signed in, your server responds with 401, and the visitor is anonymous. When someone signs out,
+          call <Code>chat.identify(null)</Code>: it removes their data from the browser.
         </p>
       </Section>
     </>

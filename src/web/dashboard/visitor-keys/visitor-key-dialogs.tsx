@@ -46,7 +46,7 @@ export function NewVisitorKeyDialog({ onMade, onClose }: NewVisitorKeyProps) {
     const made = await call<NewVisitorKey>("POST", "/api/visitor-keys", { body });
     if (made.secret === undefined) {
       onClose();
-      say("The key is live.");
+      say("Key created.");
     } else setSecret(made.secret);
     await onMade();
   });
@@ -70,17 +70,17 @@ export function NewVisitorKeyDialog({ onMade, onClose }: NewVisitorKeyProps) {
         value={name}
         onValue={setName}
         placeholder="Shop, 2026"
-        hint="Where the tokens are signed, so that you recognise the key later."
+        hint="Where tokens are signed, so you'll recognize it later."
         error={fieldProblem(submit.error, "name")}
       />
       <SelectField
-        label="Vouches for visitors of"
+        label="Verifies visitors of"
         value={isForAll ? "all" : "some"}
         onValue={(value) => setForAll(value === "all")}
         options={reaches}
         hint={
           isForAll
-            ? "For your own servers alone: whoever has it can be any visitor of every companion, your customers' included."
+            ? "Only for your own servers: anyone who has it can pose as any visitor of every companion, your customers' included."
             : "Such a key can be given to the customer whose companions these are. For any other companion its tokens are refused."
         }
       />
@@ -93,14 +93,14 @@ export function NewVisitorKeyDialog({ onMade, onClose }: NewVisitorKeyProps) {
         hint={
           algorithm === "HS256"
             ? "The simplest: your server signs with a secret that you copy once."
-            : "Your server keeps the private key. This server never sees it: nobody who breaks in here could sign a token."
+            : "Your server keeps the private key. This server never sees it, so no one who breaks in here could sign a token."
         }
         error={fieldProblem(submit.error, "algorithm")}
       />
       {algorithm !== "HS256" && (
         <>
           <div>
-            <p class="mb-1.5 font-medium">Make the pair on your server</p>
+            <p class="mb-1.5 font-medium">Create the key pair on your server</p>
             <Snippet text={pairCommand(algorithm)} copyLabel="Copy the command" />
           </div>
           <TextField
@@ -121,13 +121,13 @@ export function NewVisitorKeyDialog({ onMade, onClose }: NewVisitorKeyProps) {
 
 function SecretShown({ secret, onClose }: { secret: string; onClose(): void }) {
   return (
-    <Dialog title="The secret of your new key" onClose={onClose} isSticky isWide>
+    <Dialog title="Your new secret" onClose={onClose} isSticky isWide>
       <div class="space-y-4">
-        <Notice>Copy it now: it is stored encrypted, and nobody can show it to you again.</Notice>
+        <Notice>Copy this secret now. You won't be able to see it again.</Notice>
         <Snippet text={secret} copyLabel="Copy the secret" />
         <p class="text-muted">
           Give it to your server as <code class="font-mono text-[0.92em]">{secretVariable}</code>, never to a browser:
-          whoever has it can be any visitor.
+          anyone who has it can pose as any visitor.
         </p>
       </div>
       <DialogActions>
@@ -161,7 +161,7 @@ function readPublicJwk(text: string, algorithm: PairAlgorithm): Found {
   try {
     jwk = Object(JSON.parse(text));
   } catch {
-    return { problem: "This is no JSON: paste the public key as a JWK, from { to }." };
+    return { problem: "This isn't JSON: paste the public key as a JWK, from { to }." };
   }
   if (privateMembers.some((member) => member in jwk)) return { problem: privateSentence };
   const { kty, crv, members } = curves[algorithm];
@@ -205,8 +205,8 @@ export function RevokeVisitorKey({ visitorKey, other, onChanged, onClose }: Revo
           {visitorKey.metadata === null
             ? "It is your only key for all companions. Unless another one covers a companion, "
             : `It is your only key for ${describeMetadata(visitorKey.metadata)}. Unless one for all companions is in use, `}
-          nobody can be verified there until you make another one and your server signs with it, and companions that
-          answer only verified visitors answer nobody.
+          no one can be verified there until you create another one and your server signs with it. Companions that
+          answer only verified visitors won't answer anyone.
         </Notice>
       ) : (
         <p>

@@ -37,7 +37,7 @@ export function Deliveries({ path, webhook, onClose }: DeliveriesProps) {
         list={list}
         empty={
           <p class="text-pretty text-muted">
-            Nothing was sent in the last 30 days, and nothing waits. Trials are not listed.
+            Nothing sent in the last 30 days, and nothing waiting. Tests aren't listed.
           </p>
         }
       >
@@ -65,7 +65,7 @@ function Delivery({ path, delivery, onSent }: DeliveryProps) {
   const retry = useAction(async () => {
     const next = await call<WebhookDelivery>("POST", `${path}/${encodeURIComponent(id)}/retry`);
     onSent(next);
-    say(next.state === "delivered" ? "Delivered." : "It did not arrive.");
+    say(next.state === "delivered" ? "Delivered." : "Delivery failed.");
   });
   return (
     <li class="border-line px-3.5 py-2.5 not-last:border-b">

@@ -55,7 +55,7 @@ export function WebhookDialog({ asked, onSaved, onClose }: WebhookDialogProps) {
       }}
       onClose={onClose}
     >
-      <p class="wrap-anywhere">{webhook.url} receives no further events, and those that wait are deleted.</p>
+      <p class="wrap-anywhere">{webhook.url} will receive no more events. Waiting ones are deleted.</p>
     </Confirm>
   );
 }
@@ -85,7 +85,7 @@ function TestWebhook({ path, webhook, onClose }: TestProps) {
     setCame(await call<WebhookAttempt>("POST", `${path}/test`));
   });
   return (
-    <FormDialog title="Try the webhook" action="Send" stay="Close" isThrowaway submit={submit} onClose={onClose}>
+    <FormDialog title="Test the webhook" action="Send" stay="Close" isThrowaway submit={submit} onClose={onClose}>
       <p class="text-muted wrap-anywhere">
         Sends <code class="font-mono text-[0.92em]">webhook.test</code> to {webhook.url}, signed like every event
         {!webhook.enabled && ", although it is disabled"}.
@@ -113,9 +113,9 @@ function TestWebhook({ path, webhook, onClose }: TestProps) {
 }
 
 function adviceFor({ status_code: status }: WebhookAttempt): string {
-  if (status === null) return "Check the address, and whether the server runs.";
+  if (status === null) return "Check the URL, and that your server is running.";
   if (status === 401 || status === 403) return "Check whether the server has the current secret.";
-  if (status >= 300 && status < 400) return "Redirects are not followed: enter the address that it leads to.";
-  if (status === 404 || status === 405) return "Check the address.";
-  return "An event that gets anything but a 2xx is sent again later. The server's log has more.";
+  if (status >= 300 && status < 400) return "Redirects aren't followed. Enter the final URL.";
+  if (status === 404 || status === 405) return "Check the URL.";
+  return "Events that don't get a 2xx are retried later. See your server's log for details.";
 }

@@ -58,8 +58,8 @@ export type WebhookProblems = Partial<Record<"url" | "events" | "metadata", stri
 
 export function findWebhookProblems({ address, isForAll, events, pairs }: WebhookDraft): WebhookProblems {
   const problems: WebhookProblems = {};
-  if (address.trim() === "") problems.url = "Enter the address of your server.";
-  if (!isForAll && events.length === 0) problems.events = "Choose one at least.";
+  if (address.trim() === "") problems.url = "Enter your server's URL.";
+  if (!isForAll && events.length === 0) problems.events = "Choose at least one.";
   const filter = pairs === null ? undefined : findPairsProblem(pairs);
   if (filter !== undefined) problems.metadata = filter;
   return problems;
@@ -82,7 +82,7 @@ export function toWebhookBody({ address, isForAll, events, pairs, ...draft }: We
 const words: Record<keyof WebhookBody, string> = {
   url: "address",
   events: "events",
-  include_content: "what goes along",
+  include_content: "message contents",
   enabled: "whether it is enabled",
   metadata: "companions",
 };

@@ -29,30 +29,30 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps) {
   const { events, pairs } = draft;
   return (
     <FormDialog
-      title={webhook === null ? "Add a webhook" : "Edit the webhook"}
+      title={webhook === null ? "Add webhook" : "Edit webhook"}
       action={webhook === null ? "Add" : "Save"}
       {...form}
       class="space-y-5"
       onClose={onClose}
     >
       <TextField
-        label="Address"
+        label="URL"
         isCode
         autofocus
         value={draft.address}
         onValue={(address) => change({ address })}
         placeholder="https://shop.example/companiond-events"
-        hint="Events are sent there by signed POST, and again until your server confirms them."
+        hint="We POST signed events here and retry until your server confirms them."
         error={problemOf("url")}
       />
       <div>
         <SelectField
-          label="Which events"
+          label="Events"
           value={draft.isForAll ? "all" : "some"}
           onValue={(value) => change({ isForAll: value === "all" })}
           options={[
-            { value: "some", label: "Those that I choose" },
-            { value: "all", label: "All, also those of later versions" },
+            { value: "some", label: "Selected events" },
+            { value: "all", label: "All, including future ones" },
           ]}
           error={problemOf("events")}
         />
@@ -77,7 +77,7 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps) {
         )}
       </div>
       <SelectField
-        label="Of which companions"
+        label="Companions"
         value={pairs === null ? "all" : "some"}
         onValue={(value) => change({ pairs: value === "all" ? null : noPairs })}
         options={[
@@ -90,14 +90,14 @@ export function WebhookForm({ webhook, onSave, onClose }: WebhookFormProps) {
       )}
       <div class="space-y-2">
         <CheckField
-          label="Send what visitors and companions said"
-          hint="Otherwise events have ids alone, and your server reads what it needs with an API key."
+          label="Include messages"
+          hint="Otherwise events only have IDs, and your server fetches what it needs with an API key."
           checked={draft.includeContent}
           onChecked={(includeContent) => change({ includeContent })}
         />
         <CheckField
           label="Enabled"
-          hint="A disabled webhook receives nothing, and events that wait for it are dropped for good."
+          hint="While disabled, it receives nothing, and waiting events are dropped."
           checked={draft.isEnabled}
           onChecked={(isEnabled) => change({ isEnabled })}
         />
