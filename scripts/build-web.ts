@@ -64,6 +64,14 @@ export async function buildWeb(): Promise<WebAsset[]> {
     define: { FEEDBACK_STYLE: minifyStyle(join(web, "widget", "feedback.css")) },
   });
   const [feedbackEntry] = feedback;
+  const home = await bundle("home.js", "widget/home.ts", {
+    define: { HOME_STYLE: minifyStyle(join(web, "widget", "home.css")) },
+  });
+  const [homeEntry] = home;
+  const teaser = await bundle("teaser.js", "widget/teaser.ts", {
+    define: { TEASER_STYLE: minifyStyle(join(web, "widget", "teaser.css")) },
+  });
+  const [teaserEntry] = teaser;
   const panel = await bundle("panel.js", "widget/panel.ts", {
     define: {
       PANEL_STYLE: minifyStyle(join(web, "reply.css"), join(web, "widget", "style.css")),
@@ -80,6 +88,8 @@ export async function buildWeb(): Promise<WebAsset[]> {
       FEEDBACK_INTEGRITY: feedbackEntry && integrityOf(feedbackEntry.bytes),
       FRAMES_FILE: framesEntry?.fileName,
       FRAMES_INTEGRITY: framesEntry && integrityOf(framesEntry.bytes),
+      HOME_FILE: homeEntry?.fileName,
+      HOME_INTEGRITY: homeEntry && integrityOf(homeEntry.bytes),
       SOURCES_FILE: sourcesEntry?.fileName,
       SOURCES_INTEGRITY: sourcesEntry && integrityOf(sourcesEntry.bytes),
     },
@@ -88,9 +98,11 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const widget = await bundle("widget.js", "widget/index.ts", {
     format: "iife",
     define: {
-      LAUNCHER_STYLE: minifyStyle(join(web, "tokens.css"), join(web, "widget", "launcher.css")).replace(":root,", ""),
+      LAUNCHER_STYLE: readWidgetTokens() + minifyStyle(join(web, "widget", "launcher.css")),
       PANEL_FILE: panelEntry?.fileName,
       PANEL_INTEGRITY: panelEntry && integrityOf(panelEntry.bytes),
+      TEASER_FILE: teaserEntry?.fileName,
+      TEASER_INTEGRITY: teaserEntry && integrityOf(teaserEntry.bytes),
       LOCALES: locales.map(({ name }) => name.slice("locale-".length, -".json".length)).join(" "),
       LOCALES_HASH: locales[0]?.fileName.split(".")[1],
     },
@@ -120,6 +132,8 @@ export async function buildWeb(): Promise<WebAsset[]> {
     ...confirm,
     ...live,
     ...feedback,
+    ...home,
+    ...teaser,
     ...welcome,
     ...visitor,
     ...dashboard,
@@ -230,6 +244,14 @@ function minifyStyle(...paths: string[]): string {
     .replace(/ ([!/]) ?/g, "$1")
     .replace(/="(\w+)"/g, "=$1")
     .trim();
+}
+
+/** The tokens that the widget's styles name, on its root. */
+function readWidgetTokens(): string {
+  const sheets = [...new Bun.Glob("{reply.css,widget/*.css,voice/*.css}").scanSync(web)];
+  const styles = sheets.map((path) => readFileSync(join(web, path), "utf8")).join("\n");
+  const tokens = minifyStyle(join(web, "tokens.css")).replace(":root,", "");
+  return tokens.replace(/(--[\w-]+):[^;}]+;?/g, (token, name) => (styles.includes(`var(${name})`) ? token : ""));
 }
 
 function readPackageFile(path: string): string {

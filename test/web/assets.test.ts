@@ -46,7 +46,7 @@ test("the widget's first load weighs at most 8.5 kB, all of its chat 30 kB, and 
   expect(widget).toBeLessThanOrEqual(8_500);
   expect(widget + (await weigh("/panel.js"))).toBeLessThanOrEqual(30_000);
   // Kept near what they weigh, so that what grows is seen. The SDK listens for the widget, too.
-  const limits = { "panel.js": 21_500, "sdk.js": 6_800, "live.js": 6_000, "feedback.js": 3_000, "confirm.js": 2_700 };
+  const limits = { "panel.js": 21_700, "sdk.js": 6_800, "live.js": 6_000, "feedback.js": 3_000, "confirm.js": 2_700 };
   for (const [name, limit] of Object.entries(limits)) {
     expect({ name, isLight: (await weigh(kept[name]?.path ?? "")) <= limit }).toEqual({ name, isLight: true });
   }

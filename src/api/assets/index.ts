@@ -70,6 +70,8 @@ export const assetRoutes: readonly Route[] = [
   script("getFrames", "frames.js", "Tools of code and tables in replies, which the widget fetches automatically"),
   script("getConfirmation", "confirm.js", "The card of a call to confirm, which the widget fetches automatically"),
   script("getLive", "live.js", "What people of the team write, which the widget fetches automatically"),
+  script("getHome", "home.js", "Earlier conversations, which the widget fetches automatically"),
+  script("getTeaser", "teaser.js", "A line beside the launcher, which the widget fetches automatically"),
   script("getFeedback", "feedback.js", "Ratings and contacts, which the widget fetches automatically"),
   // Where browsers, home screens and link previews look by default.
   image("getIcon", "/favicon.ico", "favicon.png", "The icon of tabs, a PNG of 48 by 48"),

@@ -34,6 +34,7 @@ export const routes: readonly Route[] = [
   { pattern: "/app/companions/:id/knowledge", load: () => import("./pages/knowledge.tsx") },
   { pattern: "/app/companions/:id/tools", load: () => import("./pages/tools.tsx") },
   { pattern: "/app/companions/:id/install", load: () => import("./pages/install.tsx") },
+  { pattern: "/app/companions/:id/appearance", load: () => import("./pages/appearance.tsx") },
   { pattern: "/app/companions/:id/playground", load: () => import("./pages/playground.tsx") },
   { pattern: "/app/companions/:id/history", load: () => import("./pages/history.tsx") },
   { pattern: "/app/conversations/:id?", load: () => import("./pages/conversations.tsx") },

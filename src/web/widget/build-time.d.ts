@@ -33,6 +33,14 @@ declare const LIVE_STYLE: string;
 declare const FEEDBACK_FILE: string;
 declare const FEEDBACK_INTEGRITY: string;
 declare const FEEDBACK_STYLE: string;
+/** The same of the line beside the launcher. */
+declare const TEASER_FILE: string;
+declare const TEASER_INTEGRITY: string;
+declare const TEASER_STYLE: string;
+/** The same of what a visitor who comes back sees first. */
+declare const HOME_FILE: string;
+declare const HOME_INTEGRITY: string;
+declare const HOME_STYLE: string;
 /** File name under `/assets/` of the part that is loaded for voice. */
 declare const VOICE_FILE: string;
 /** The languages that have a file, separated by spaces, and the hash in the names of all of them. */

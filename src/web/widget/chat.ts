@@ -48,8 +48,8 @@ export class Chat {
     return this.#transcript.messages;
   }
 
-  get previous(): Previous | null {
-    return this.#transcript.previous;
+  get earlier(): Previous[] {
+    return this.#transcript.earlier;
   }
 
   /** What happened to the last message. */
@@ -70,9 +70,9 @@ export class Chat {
     return this.messages.find(({ state }) => state === "waiting");
   }
 
-  /** Whether what the visitor writes has to stay where it is written. */
+  /** Whether what the visitor writes has to stay where it is written: one message may wait, also for a reply. */
   get isBusy(): boolean {
-    return this.isStreaming || !!this.waiting || !!this.#arrival;
+    return !!this.waiting || !!this.#arrival;
   }
 
   /** Sends a message, or keeps it until it can be sent; resolves when its reply has ended, in whatever way. */
@@ -94,13 +94,13 @@ export class Chat {
     else this.#listener.changed();
   }
 
-  /** Goes on with the reply that was cut off, or asks the last question once more; what came of that is forgotten. */
-  async retry(): Promise<void> {
+  /** Asks that question once more; without an id goes on with the reply that was cut off, or asks the last question. */
+  async retry(id?: string): Promise<void> {
     void this.source.load();
     if (this.#arrival) return this.identify(this.client.visitor);
-    if (this.#replies.goOn(true)) return;
+    if (!id && this.#replies.goOn(true)) return;
     const asked = this.waiting ?? this.messages.findLast(({ role }) => role === "user");
-    if (allowsChat(this.source)) await this.#ask(asked?.id);
+    if (allowsChat(this.source)) await this.#ask(id ?? asked?.id);
   }
 
   /** Sends what the visitor decided on the call that a message asks for. */
@@ -157,11 +157,11 @@ export class Chat {
     this.#switch([], () => this.client.newConversation());
   }
 
-  /** Goes back to the conversation before this one, which then is the one before. */
-  goBack(): void {
-    const { previous } = this;
-    if (!previous) return;
-    this.#switch(previous.messages, () => this.client.resumeConversation(previous.sessionId));
+  /** Goes back to an earlier conversation, the one before this where none is named; this one then is the one before. */
+  goBack(id = this.earlier[0]?.sessionId): void {
+    const wanted = this.earlier.find(({ sessionId }) => sessionId === id);
+    if (!wanted) return;
+    this.#switch(wanted.messages, () => this.client.resumeConversation(wanted.sessionId));
     void this.flush();
   }
 
@@ -215,7 +215,7 @@ export class Chat {
     this.stop();
     this.#transcript.replace(messages, change);
     this.#replies.problem = null;
-    this.#listener.changed();
+    this.#listener.switched();
   }
 
   /** Applies the changes of other tabs. */

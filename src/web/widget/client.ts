@@ -103,6 +103,10 @@ export function createClient(host: PanelHost) {
     get sessionId() {
       return ids.sessionId;
     },
+    /** Whether there is one already: to ask for its name makes one. */
+    get hasSession() {
+      return !!storage.getItem(sessionKey(token));
+    },
     newConversation: ids.newConversation,
     resumeConversation: ids.resumeConversation,
 

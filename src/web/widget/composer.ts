@@ -2,6 +2,7 @@
 import type { Announcer } from "./announcer.ts";
 import { type Chat, maxMessageLength } from "./chat.ts";
 import { dressButton, h, iconButton, icons, setAttributes } from "./dom.ts";
+import { createDrafts } from "./drafts.ts";
 import { fill, type Strings } from "./strings.ts";
 
 export interface Composer {
@@ -10,11 +11,13 @@ export interface Composer {
   draw(): void;
   /** Makes the field as high as its text, where the browser does not do that by itself. */
   fit(): void;
+  /** Shows what was written last in the conversation of now; `isOther`: the visitor has just gone to it. */
+  restore(isOther: boolean): void;
 }
 
 const countFrom = 200;
 
-export function createComposer(chat: Chat, strings: Strings, announcer: Announcer): Composer {
+export function createComposer(chat: Chat, strings: Strings, announcer: Announcer, token: string): Composer {
   const input = h("textarea", {
     rows: 1,
     placeholder: strings.placeholder,
@@ -25,15 +28,27 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
   const count = h("div", { class: "count" });
   const button = iconButton("send", icons.send, strings.send, () => (chat.isStreaming ? chat.stop() : submit()));
   const element = h("form", { class: "composer" }, h("div", { class: "field" }, input, button), count);
+  const drafts = createDrafts(token);
   let told = 0;
+
+  const noteDraft = () => {
+    if (!chat.client.isForeign) drafts.keep(chat.client.sessionId, input.value);
+  };
 
   function submit(): void {
     const text = input.value.trim();
     if (chat.isBusy || !text || [...text].length > maxMessageLength) return;
     input.value = "";
+    noteDraft();
     void chat.send(text);
     draw();
     input.focus();
+  }
+
+  function restore(isOther: boolean): void {
+    // To ask for the conversation's name makes one: nothing is to be kept for who only reads.
+    if (isOther || chat.client.hasSession) input.value = drafts.find(chat.client.sessionId);
+    draw();
   }
 
   function fit(): void {
@@ -69,12 +84,15 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     event.preventDefault();
     submit();
   };
-  input.oninput = draw;
+  input.oninput = () => {
+    noteDraft();
+    draw();
+  };
   input.onkeydown = (event) => {
     // While an input method composes, Enter belongs to it.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
     event.preventDefault();
     submit();
   };
-  return { element, input, draw, fit };
+  return { element, input, draw, fit, restore };
 }

@@ -4,6 +4,7 @@ import type { CitedSource, Confirmation } from "../../reply-stream/reply-reader.
 import type { ConversationWithMessages } from "../sdk/history.ts";
 import { isUuid, makeUuid } from "../sdk/ids.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
+import { draftsKey } from "./drafts.ts";
 
 /** `waiting`: not sent yet. `streaming`: under way, in this tab or in another. */
 export type MessageState = "done" | "streaming" | "stopped" | "incomplete" | "failed" | "waiting";
@@ -69,6 +70,9 @@ export interface Previous {
 }
 
 const maxMessages = 200;
+/** Conversations that were left, and their length in all: the page's own scripts need room, too. */
+const maxEarlier = 5;
+const maxEarlierLength = 300_000;
 /** A tab with a running reply reports at this interval; after three times as long it is considered closed. */
 export const pulseMs = 2_000;
 
@@ -76,8 +80,9 @@ export interface ConversationKeeper {
   load(): Message[];
   /** Changes what is kept now, whichever tab wrote it; returns what it has become. */
   change(edit: (kept: Message[]) => Message[]): Message[];
-  loadPrevious(): Previous | null;
-  savePrevious(previous: Previous | null): void;
+  /** The newest first. */
+  loadEarlier(): Previous[];
+  saveEarlier(earlier: Previous[]): void;
   forget(): void;
   /** Calls when another tab has changed something; returns a function that stops. */
   watch(onChange: () => void): () => void;
@@ -100,16 +105,23 @@ export function createConversationKeeper(token: string): ConversationKeeper {
       storage.setItem(messagesKey, JSON.stringify(next));
       return next;
     },
-    loadPrevious() {
-      const { sessionId, messages } = Object(parse(storage.getItem(previousKey)));
-      const previous = { sessionId, messages: readMessages(messages) };
-      return isUuid(sessionId) && previous.messages.length > 0 ? previous : null;
+    loadEarlier() {
+      // Earlier versions kept one, outside a list.
+      const kept = [parse(storage.getItem(previousKey))].flat().slice(0, maxEarlier);
+      const read = kept.map((one) => ({
+        sessionId: Object(one).sessionId,
+        messages: readMessages(Object(one).messages),
+      }));
+      return read.filter(({ sessionId, messages }) => isUuid(sessionId) && messages.length > 0);
     },
-    savePrevious(previous) {
-      storage.setItem(previousKey, previous ? JSON.stringify(previous) : "");
+    saveEarlier(earlier) {
+      const kept = earlier.slice(0, maxEarlier);
+      while (kept.length > 1 && JSON.stringify(kept).length > maxEarlierLength) kept.pop();
+      storage.setItem(previousKey, kept.length ? JSON.stringify(kept) : "");
     },
     forget() {
-      for (const key of [messagesKey, previousKey]) storage.removeItem(key);
+      for (const key of [messagesKey, previousKey, `${prefix}unread`]) storage.removeItem(key);
+      openStorage("sessionStorage").removeItem(draftsKey(token));
     },
     watch(onChange) {
       // No key: the page has cleared all of the storage.

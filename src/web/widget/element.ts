@@ -166,7 +166,7 @@ export class CompanionChat extends HTMLElement {
         assetsUrl,
         emit,
         visitor: this.#visitor,
-        side: get("position") ?? (locale.words.dir === "rtl" ? "left" : "right"),
+        side: get("position"),
         privacyUrl: get("privacy-url"),
         place: this.#countLaunchersBefore(),
       });

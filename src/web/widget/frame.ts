@@ -4,12 +4,14 @@ import type { Connection } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import type { ConfigSource } from "./config-source.ts";
-import { dressButton, h, icons, setAttributes, textButton } from "./dom.ts";
+import { h, setAttributes, textButton } from "./dom.ts";
+import { drawTheme } from "./draw-theme.ts";
+import { createLauncher } from "./launcher.ts";
 import { launcherEnglish } from "./launcher-strings.ts";
 import type { Locale } from "./locale.ts";
 import type { Panel } from "./panel-host.ts";
 import { loadFile, loadPanel, prefetchPanel } from "./panel-loader.ts";
-import { computeAccent, defaultColor } from "./theme.ts";
+import type { Teaser } from "./teaser.ts";
 
 /** As in the style sheet. */
 const coveringScreens = "(max-width: 480px), (max-height: 480px) and (pointer: coarse)";
@@ -23,6 +25,7 @@ export interface FrameOptions {
   baseUrl: string;
   /** Who the page says the visitor is; null where it does not. */
   visitor: TokenSource;
+  /** Of the launcher, where the page names one. */
   side: string | null;
   privacyUrl: string | null;
   /** Ends with a slash. */
@@ -56,11 +59,12 @@ export function createFrame(
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const openKey = `${keyPrefix(token)}open`;
   const tab = openStorage("sessionStorage");
-  const getKept = (name: string) => openStorage("localStorage").getItem(keyPrefix(token) + name) ?? "";
+  const storage = openStorage("localStorage");
+  const getKept = (name: string) => storage.getItem(keyPrefix(token) + name) ?? "";
+  const keep = (name: string, text: string) => storage.setItem(keyPrefix(token) + name, text);
   let isOpen = !isLauncher;
   let panel: Panel | null = null;
   let isLoading = false;
-  let unread = "";
   let resolvePanel: (panel: Panel) => void;
   const arrival = new Promise<Panel>((resolve) => {
     resolvePanel = resolve;
@@ -72,15 +76,20 @@ export function createFrame(
     role: isLauncher ? "dialog" : "region",
     tabindex: -1,
   });
-  const launcher = h("button", { type: "button", class: "launcher", "aria-controls": "panel" });
-  launcher.onclick = () => setOpen(!isOpen, true);
+  const launcher = createLauncher(strings, {
+    config: () => source.config,
+    isOpen: () => isOpen,
+    press: () => setOpen(!isOpen, true),
+    ...{ getKept, keep },
+  });
   const root = h(
     "div",
-    { class: `root ${isLauncher ? "bubble" : mode} ${options.side}`, lang, dir: strings.dir },
+    { class: `root ${isLauncher ? "bubble" : mode}`, lang, dir: strings.dir },
     box,
-    ...(isLauncher ? [launcher] : []),
+    ...(isLauncher ? [launcher.button] : []),
   );
   root.style.setProperty("--place", String(options.place));
+  let teaser: Promise<Teaser> | null = null;
 
   /** Shows a state of the box while its content is not there. */
   function tell(sentence: string, ...more: Node[]): void {
@@ -98,29 +107,14 @@ export function createFrame(
       box.replaceChildren();
       root.classList.add("filled");
       panel = createPanel({
-        ...{
-          shadow,
-          box,
-          isLauncher,
-          token,
-          baseUrl,
-          connection,
-          source,
-          lang,
-          words: strings,
-          privacyUrl,
-          assetsUrl,
-          emit,
-        },
+        ...{ shadow, box, isLauncher, token, baseUrl, connection, source, lang, privacyUrl, assetsUrl, emit },
+        words: strings,
         visitor: options.visitor,
         fetch: options.fetch,
         load: (...file) => loadFile(assetsUrl, ...file),
         isOpen: () => isOpen,
-        mark(count, sentence) {
-          unread = sentence;
-          setAttributes(launcher, { "data-unread": count || "" });
-          dressLauncher();
-        },
+        mark: launcher.mark,
+        miss: launcher.miss,
         shut: () => setOpen(false, true),
       });
       draw();
@@ -141,25 +135,27 @@ export function createFrame(
     isLoading = false;
   }
 
-  function applyTheme(): void {
-    const theme = shadow.host.getAttribute("theme");
-    const isDark = theme === "dark" || (theme !== "light" && dark.matches);
-    root.classList.toggle("dark", isDark);
-    const accent = computeAccent(source.config?.theme_color ?? defaultColor, isDark);
-    for (const [property, color] of Object.entries(accent)) root.style.setProperty(`--${property}`, color);
-  }
+  const applyTheme = () => drawTheme(root, shadow.host, source.config, options.side, dark.matches);
 
-  function dressLauncher(): void {
-    dressButton(launcher, isOpen ? icons.down : icons.chat, isOpen ? strings.close : strings.open + unread);
+  /** Who has opened the chat once, here or on another page, knows it. */
+  function drawTeaser(): void {
+    const end = () => keep("teaser", "1");
+    if (isOpen) end();
+    const teased = (!getKept("teaser") && source.config?.appearance?.teaser) || null;
+    if (!isLauncher || !(teased || teaser)) return;
+    teaser ??= loadFile<typeof import("./teaser.ts")>(assetsUrl, TEASER_FILE, TEASER_INTEGRITY, "teaser.js").then(
+      ({ createTeaser }) => createTeaser(shadow, strings.dismiss, () => setOpen(true, true), end),
+    );
+    teaser.then((loaded) => loaded.draw(cleanUp.signal.aborted ? null : teased), console.warn);
   }
 
   function draw(): void {
     setAttributes(box, { "aria-label": source.config?.name ?? strings.conversation });
     box.hidden = !isOpen;
     root.classList.toggle("open", isOpen);
-    setAttributes(launcher, { "aria-expanded": isOpen });
-    dressLauncher();
+    launcher.draw();
     applyTheme();
+    drawTeaser();
     panel?.draw();
   }
 
@@ -192,7 +188,7 @@ export function createFrame(
     tab.setItem(openKey, isOpen ? "1" : "");
     if (isOpen) void source.load(true, hasFocus);
     emit(isOpen ? "open" : "close", null);
-    if (hasFocus) isOpen ? focus() : launcher.focus();
+    if (hasFocus) isOpen ? focus() : launcher.button.focus();
   }
 
   box.addEventListener("keydown", (event) => {
@@ -210,8 +206,9 @@ export function createFrame(
   };
   document.addEventListener("focusin", keepFocus, { signal });
   dark.addEventListener("change", applyTheme, { signal });
+  document.addEventListener("visibilitychange", launcher.draw, { signal });
   const prefetch = () => void prefetchPanel(assetsUrl).catch(() => {});
-  for (const sign of ["pointerenter", "pointerdown", "focus"]) launcher.addEventListener(sign, prefetch);
+  for (const sign of ["pointerenter", "pointerdown", "focus"]) launcher.button.addEventListener(sign, prefetch);
   // Safari has no idle callbacks.
   const whenIdle = globalThis.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 2_000));
   if (!Object(navigator).connection?.saveData) whenIdle(prefetch);
@@ -240,6 +237,7 @@ export function createFrame(
     },
     close() {
       cleanUp.abort();
+      drawTeaser();
       panel?.close();
     },
   };

@@ -8,4 +8,6 @@ export const launcherEnglish = {
   loading: "Loading…",
   notLoaded: "The chat could not be loaded. Please try again.",
   retry: "Try again",
+  unread: "New messages: {count}",
+  dismiss: "Dismiss",
 };

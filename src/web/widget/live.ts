@@ -60,7 +60,7 @@ export function createLive(parts: PeopleParts): Live {
   const dots = h("div", { class: "row assistant" }, h("div", { class: "body dots", "aria-hidden": "true" }, "• • •"));
   box.querySelector(".log .notice")?.before(dots);
   const disclosure = box.querySelector(".disclosure")?.firstChild as Text;
-  const subtitle = box.querySelector(".subtitle") as HTMLElement;
+  const subtitle = box.querySelector(".who") as HTMLElement;
   if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
 
   /** The visitor has read, written or come; with the panel opened, what came meanwhile is asked for. */
@@ -136,7 +136,7 @@ export function createLive(parts: PeopleParts): Live {
       marks.noteSeen(newest);
     }
     const count = isRead ? 0 : chat.messages.filter(({ by, seq = 0 }) => by !== undefined && seq > seen).length;
-    host.mark(count, count ? `. ${fill(strings.unread, count)}` : "");
+    host.mark(count);
   }
 
   const toTime = (instant: string, options: Intl.DateTimeFormatOptions) =>

@@ -3,13 +3,14 @@ import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { h, textButton } from "./dom.ts";
+import { greet } from "./greeting.ts";
 import { createRows } from "./log-rows.ts";
 import { createLogScroll } from "./log-scroll.ts";
 import { makeLink } from "./markdown-inline.ts";
 import { createRowMaker } from "./message-row.ts";
 import type { PanelHost } from "./panel-host.ts";
 import { allowsChat, canRetry, describe, isLimit } from "./problem.ts";
-import { english, fill, type Strings } from "./strings.ts";
+import { fill, type Strings } from "./strings.ts";
 
 export interface LogView {
   element: HTMLElement;
@@ -60,18 +61,13 @@ export function createLogView(chat: Chat, strings: Strings, announcer: Announcer
       const texts = config.has_text_agent && Array.isArray(config.starters) ? config.starters : [];
       const buttons = texts.map((text) => textButton("starter", text, () => void chat.send(text)));
       for (const button of buttons) button.dir = "auto";
-      const isDefault = config.greeting === fill(english.greeting, config.name);
       starters = h("div", { class: "starters", role: "group", "aria-label": strings.suggestions }, ...buttons);
       intro.replaceChildren(
         disclosure,
         h(
           "div",
           { class: "row assistant" },
-          h(
-            "div",
-            { class: "body reply", dir: "auto" },
-            isDefault ? fill(strings.greeting, config.name) : config.greeting,
-          ),
+          h("div", { class: "body reply", dir: "auto" }, greet(config, host.shadow.host, strings)),
         ),
         starters,
       );
@@ -92,14 +88,17 @@ export function createLogView(chat: Chat, strings: Strings, announcer: Announcer
     const hasWaited = isLimit(code) && seconds <= 0;
     const sentences = isOffline ? [strings.offline] : pause ? [strings[pause]] : [];
     // The notice that the browser is offline already gives the reason.
-    if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code))
+    if (!(isOffline && code === "network") && !/done|streaming|waiting/.test(code) && (problem || state !== "failed"))
       sentences.push(fill(describe(hasWaited ? "waited" : code, strings), seconds));
-    if (chat.waiting) sentences.push(strings.queued);
+    if (chat.waiting && !chat.isStreaming) sentences.push(strings.queued);
     sentence.textContent = sentences.join(" ");
     notice.hidden = !sentences.length;
     notice.classList.toggle("warn", !!problem);
     notice.classList.toggle("quiet", !isOffline && !!pause);
-    retry.hidden = !!last?.isFinal || seconds > 0 || !canRetry(code) || /done|streaming/.test(code);
+    const isBarred = seconds > 0 || !canRetry(code);
+    retry.hidden = !!last?.isFinal || isBarred || chat.isStreaming || state === "failed" || /done|streaming/.test(code);
+    // The message itself offers it.
+    list.classList.toggle("barred", isBarred);
     // Once for each reason, not at every second.
     const reason = `${code}${isOffline}${pause}`;
     if (reason !== told && element.offsetParent) say(sentence.textContent);
@@ -114,7 +113,7 @@ export function createLogView(chat: Chat, strings: Strings, announcer: Announcer
       else {
         drawIntro();
         rows.draw(chat.messages);
-        previous.hidden = !chat.previous;
+        previous.hidden = !chat.earlier.length;
       }
       drawNotice();
     },

@@ -3,6 +3,7 @@ import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { createCopyButton } from "./copy-button.ts";
+import { createDelivery } from "./delivery.ts";
 import { h } from "./dom.ts";
 import type { Row } from "./log-rows.ts";
 import type { LogScroll } from "./log-scroll.ts";
@@ -10,6 +11,9 @@ import { createMarkdownView, type MarkdownView } from "./markdown.ts";
 import type { PanelHost } from "./panel-host.ts";
 import { loadFeedback } from "./people.ts";
 import type { Strings } from "./strings.ts";
+
+/** How long nothing comes until that is said. */
+const silenceMs = 5_000;
 
 export function createRowMaker(
   chat: Chat,
@@ -45,6 +49,13 @@ export function createRowMaker(
     };
     begin();
     const dots = h("span", { class: "dots" });
+    const delivery = isUser ? createDelivery(message, chat, strings) : null;
+    let silence = 0;
+    const reportSilence = () => {
+      if (chat.isHeld) return;
+      dots.textContent = strings.stillWorking;
+      announcer.say(strings.stillWorking);
+    };
     if (isUser) body.textContent = message.text;
     else foot.append(copyButton(() => message.text));
     let card: Promise<() => void> | undefined;
@@ -64,6 +75,7 @@ export function createRowMaker(
       ),
       body,
       foot,
+      delivery?.element ?? "",
     );
     return {
       element: row,
@@ -72,6 +84,7 @@ export function createRowMaker(
         const isStreaming = state === "streaming";
         const work = isStreaming && message.work;
         row.dataset.state = state;
+        delivery?.draw();
         const address = chat.source.config?.avatar_url;
         if (address && !face.src) face.src = address;
         face.hidden = !address;
@@ -109,6 +122,8 @@ export function createRowMaker(
         markdown.update(isPerson ? toMarkdown(text) : text, isStreaming);
         dots.textContent = work ? strings[work] : "• • •";
         if (work || !text) body.append(dots);
+        clearTimeout(silence);
+        if (isStreaming && !text && !work) silence = window.setTimeout(reportSilence, silenceMs);
         if (isStreaming || !message.sources?.length) return;
         const redraw = (shown: string) => {
           begin();

@@ -32,8 +32,10 @@ export interface PanelHost {
   /** Imports a file of the widget's own version by its hash, or else the server's version of that name. */
   load<Module>(file: string, integrity: string, name: string): Promise<Module>;
   isOpen(): boolean;
-  /** Shows on the launcher that so many messages are unread; the sentence says so. */
-  mark(count: number, sentence: string): void;
+  /** Shows on the launcher that so many messages of people are unread. */
+  mark(count: number): void;
+  /** A reply has ended: the launcher shows that, where no one sees the panel. */
+  miss(): void;
   /** Closes the panel at the visitor's request. */
   shut(): void;
   emit(name: string, detail: unknown): void;

@@ -4,6 +4,7 @@ import { Chat } from "./chat.ts";
 import { createClient } from "./client.ts";
 import { createComposer } from "./composer.ts";
 import { h, iconButton, icons } from "./dom.ts";
+import { greet } from "./greeting.ts";
 import { createLogView } from "./log-view.ts";
 import type { Panel, PanelHost } from "./panel-host.ts";
 import { createPeople } from "./people.ts";
@@ -15,20 +16,29 @@ export { panelVersion } from "./panel-host.ts";
 
 let sheet: CSSStyleSheet | null = null;
 
+/** As long as a conversation is gone on with unasked. */
+const recentMs = 30 * 60_000;
+
 export function createPanel(host: PanelHost): Panel {
   const { shadow, box, source } = host;
   const strings = { ...english, ...host.words };
   const cleanUp = new AbortController();
   const { signal } = cleanUp;
   let frame = 0;
+  let home: HTMLElement | undefined;
 
   const chat = new Chat(createClient(host), source, host.token, {
     changed: () => draw(),
+    switched() {
+      composer.restore(true);
+      draw();
+    },
     replied(message) {
       const { state, text, work } = message;
       if (state === "streaming" && (work || !text) && !chat.isHeld)
         announcer.say(work ? strings[work] : fill(strings.typing, name.textContent || strings.assistant));
       announcer.follow(message);
+      if (text && state !== "streaming") host.miss();
       // Many fragments can come between two frames.
       frame ||= requestAnimationFrame(() => {
         frame = 0;
@@ -41,15 +51,17 @@ export function createPanel(host: PanelHost): Panel {
   const announcer = createAnnouncer(strings);
   const people = createPeople(chat, strings, announcer, host);
   const log = createLogView(chat, strings, announcer, host);
-  const composer = createComposer(chat, strings, announcer);
+  const composer = createComposer(chat, strings, announcer, host.token);
   const voice = createVoiceButton(chat, strings, announcer, host);
 
   const picture = h("img", { alt: "", referrerpolicy: "no-referrer" });
   picture.onerror = () => picture.remove();
   // Its own direction is for the letters alone: the line stands where the interface's lines begin.
   const name = h("span", { dir: "auto" });
+  const instant = h("span", { class: "instant" }, ` · ${strings.instant}`);
   const anew = iconButton("tool", icons.plus, strings.restart, () => {
     chat.startAnew();
+    leaveHome();
     announcer.say(strings.restart);
     focus();
   });
@@ -67,6 +79,7 @@ export function createPanel(host: PanelHost): Panel {
     // A message can be written before the configuration is known; it waits.
     composer.element.hidden = config ? !config.has_text_agent : source.isRefused;
     people.draw();
+    instant.hidden = chat.isHeld;
     log.draw();
     composer.draw();
     voice.draw();
@@ -74,10 +87,43 @@ export function createPanel(host: PanelHost): Panel {
     if (focused?.getClientRects().length === 0) focus();
   }
 
+  /** A visitor who comes back after a while chooses what to go on with. */
+  async function goHome(): Promise<void> {
+    const { messages, earlier } = chat;
+    const isBusy = chat.isStreaming || chat.isBusy || chat.isHeld || composer.input.value;
+    const isRecent = Date.now() - (messages.at(-1)?.at ?? 0) < recentMs;
+    if (!host.isLauncher || !host.isOpen() || isBusy || isRecent || !(messages.length || earlier.length)) return;
+    box.classList.add("at-home");
+    try {
+      const { showHome } = await host.load<typeof import("./home.ts")>(HOME_FILE, HOME_INTEGRITY, "home.js");
+      home?.remove();
+      if (box.matches(".at-home"))
+        home = showHome(
+          chat,
+          strings,
+          host,
+          source.config ? greet(source.config, shadow.host, strings) : "",
+          leaveHome,
+        );
+      if (box.matches(":focus")) focus();
+    } catch {
+      leaveHome();
+    }
+  }
+
+  function leaveHome(): void {
+    box.classList.remove("at-home");
+    const hadFocus = home?.matches(":focus-within");
+    home?.remove();
+    draw();
+    if (hadFocus) focus();
+  }
+
   function focus(): void {
     // On touch screens the keyboard would cover what is to be read first.
     const canType = !composer.element.hidden && !matchMedia("(pointer: coarse)").matches;
-    (canType ? composer.input : box).focus();
+    const first = box.matches(".at-home") ? home?.querySelector("button") : canType && composer.input;
+    (first || box).focus();
   }
 
   window.addEventListener("offline", draw, { signal });
@@ -87,6 +133,7 @@ export function createPanel(host: PanelHost): Panel {
   };
   window.addEventListener("online", flush, { signal });
   for (const name of ["ready", "error"]) shadow.host.addEventListener(`companion:${name}`, flush, { signal });
+  shadow.host.addEventListener("companion:open", () => void goHome(), { signal });
   window.addEventListener("pagehide", () => chat.leave(), { signal });
 
   if (!sheet) {
@@ -103,7 +150,7 @@ export function createPanel(host: PanelHost): Panel {
         "div",
         { class: "title" },
         h("div", { class: "name" }, name),
-        h("div", { class: "subtitle" }, strings.assistant),
+        h("div", { class: "subtitle" }, h("span", { class: "who" }, strings.assistant), instant),
       ),
       voice.button,
       anew,
@@ -119,12 +166,20 @@ export function createPanel(host: PanelHost): Panel {
   box.after(announcer.element);
   // Not before all that it draws is there.
   chat.start(host.visitor);
+  composer.restore(false);
+  void goHome();
 
   return {
     draw,
     focus,
-    send: (text) => chat.send(text),
-    startAnew: () => chat.startAnew(),
+    send(text) {
+      leaveHome();
+      return chat.send(text);
+    },
+    startAnew() {
+      chat.startAnew();
+      leaveHome();
+    },
     identify: (visitor) => void chat.identify(visitor),
     close() {
       cleanUp.abort();

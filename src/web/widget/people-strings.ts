@@ -12,7 +12,6 @@ export const peopleEnglish = {
   backToCompanion: "Back to the assistant",
   soundOn: "Turn sound on",
   soundOff: "Turn sound off",
-  unread: "New messages: {count}",
 };
 
 /** Of what visitors say of replies, and leave for the team. */

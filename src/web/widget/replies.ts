@@ -18,6 +18,8 @@ import type { Transcript } from "./transcript.ts";
 export interface ChatListener {
   /** Something must be redrawn. */
   changed(): void;
+  /** The visitor has gone to another conversation. */
+  switched(): void;
   /** A reply has more text, or has ended. */
   replied(message: Message): void;
   /** Who answers from now on, where that is not the companion; null: it found nothing, and offers a person. */

@@ -12,8 +12,8 @@ import type { RunningTurn } from "./running-turn.ts";
 
 export class Transcript {
   messages: Message[] = [];
-  /** What the visitor left by "New conversation", and can go back to. */
-  previous: Previous | null = null;
+  /** What the visitor left by "New conversation", and can go back to: the newest first. */
+  earlier: Previous[] = [];
   /** What is under way in this tab. */
   turn: RunningTurn | null = null;
 
@@ -32,14 +32,14 @@ export class Transcript {
 
   /** Draws what is kept now, whichever tab wrote it. */
   load(): void {
-    this.previous = this.#keeper.loadPrevious();
+    this.earlier = this.#keeper.loadEarlier();
     this.#take(this.#keeper.load());
   }
 
   /** Draws nothing; what is kept stays, unless it is to be forgotten. */
   clear(isForgotten: boolean): void {
     this.messages = [];
-    this.previous = null;
+    this.earlier = [];
     if (isForgotten) this.#keeper.forget();
   }
 
@@ -59,16 +59,16 @@ export class Transcript {
   replace(messages: Message[], begin: () => void): void {
     const left = { sessionId: this.#client.sessionId, messages: this.#keeper.load() };
     begin();
-    // An empty conversation does not replace the previous one, unless the visitor goes back to that.
-    if (left.messages.length > 0 || messages.length > 0) this.#keeper.savePrevious(left);
-    this.previous = this.#keeper.loadPrevious();
+    const others = this.#keeper.loadEarlier().filter(({ sessionId }) => sessionId !== this.#client.sessionId);
+    this.#keeper.saveEarlier(left.messages.length > 0 ? [left, ...others] : others);
+    this.earlier = this.#keeper.loadEarlier();
     this.change(() => messages);
   }
 
   /** What a known visitor said on another device. */
   async restore(): Promise<void> {
     const client = this.#client;
-    if (!client.isKnown || this.messages.length > 0 || this.previous) return;
+    if (!client.isKnown || this.messages.length > 0 || this.earlier.length > 0) return;
     const { sessionId } = client;
     const found = await client.findConversation().catch(() => null);
     // A message may have been sent meanwhile, or a conversation begun.

@@ -27,6 +27,7 @@ const tabs: readonly { at: string; label: string; forAll?: true }[] = [
   { at: "/knowledge", label: "Knowledge", forAll: true },
   { at: "/tools", label: "Tools" },
   { at: "/playground", label: "Playground" },
+  { at: "/appearance", label: "Appearance" },
   { at: "/settings", label: "Settings" },
   { at: "/history", label: "History" },
   { at: "/install", label: "Install" },

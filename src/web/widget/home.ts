@@ -1,0 +1,73 @@
+/** Home: what a visitor who comes back after a while sees first, the earlier conversations and a new one. */
+import type { Chat } from "./chat.ts";
+import type { Previous } from "./conversation.ts";
+import { h, textButton } from "./dom.ts";
+import type { PanelHost } from "./panel-host.ts";
+import type { Strings } from "./strings.ts";
+
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(HOME_STYLE);
+
+/** From the longest to the shortest, in milliseconds. */
+const units = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** Draws it in the conversation's place; `leave` is called as soon as the visitor has chosen. */
+export function showHome(
+  chat: Chat,
+  strings: Strings,
+  host: PanelHost,
+  greeting: string,
+  leave: () => void,
+): HTMLElement | undefined {
+  const { shadow, box, lang } = host;
+  if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
+  const format = new Intl.RelativeTimeFormat(lang, { style: "narrow", numeric: "auto" });
+
+  function tellAge(at: number): string {
+    const ageMs = Math.max(0, Date.now() - at);
+    const [unit, size] = units.find(([, size]) => ageMs >= size) ?? units[2];
+    return format.format(-Math.floor(ageMs / size), unit);
+  }
+
+  function choose(act: () => void): void {
+    act();
+    leave();
+  }
+
+  function card({ messages }: Pick<Previous, "messages">, className: string, label: string, act: () => void) {
+    const title = messages.find(({ role }) => role === "user") ?? messages[0];
+    const button = textButton(className, "", () => choose(act));
+    button.append(
+      ...(label ? [h("span", { class: "label" }, label)] : []),
+      h("span", { class: "about", dir: "auto" }, title?.text.slice(0, 200) ?? ""),
+      h("span", { class: "age" }, tellAge(messages.at(-1)?.at ?? 0)),
+    );
+    return button;
+  }
+
+  const current = chat.messages.length ? [{ messages: chat.messages, sessionId: "" }] : [];
+  const [newest, ...rest] = [...current, ...chat.earlier];
+  if (!newest) return undefined;
+  const go = ({ sessionId }: Previous) => sessionId && chat.goBack(sessionId);
+  const earlier = rest.slice(0, 5).map((one) =>
+    h(
+      "li",
+      {},
+      card(one, "earlier", "", () => go(one)),
+    ),
+  );
+  const element = h(
+    "div",
+    { class: "home" },
+    h("p", { class: "hello", dir: "auto" }, greeting),
+    card(newest, "continue", strings.continue, () => go(newest)),
+    textButton("fresh", strings.restart, () => choose(() => chat.messages.length && chat.startAnew())),
+    ...(earlier.length ? [h("h2", {}, strings.earlier), h("ul", {}, ...earlier)] : []),
+  );
+  box.querySelector(".log")?.before(element);
+  return element;
+}
