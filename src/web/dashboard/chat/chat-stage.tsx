@@ -66,11 +66,14 @@ export function ChatStage({ label, theme, screen, token, config, fetch, ...more 
   }, [config]);
 
   return (
-    <section aria-label={label} class="relative min-h-0 flex-1">
+    <section
+      aria-label={label}
+      class={`relative min-h-0 flex-1 bg-sunken ${theme === "dark" ? "scheme-dark" : "scheme-light"}`}
+    >
       {hasFailed && <Problem>The chat could not be loaded. Reload the page to try again.</Problem>}
       <div
         ref={host}
-        class={`absolute inset-0 mx-auto [--companion-height:100%] ${screen === "phone" ? "max-w-[22.5rem]" : ""}`}
+        class={`absolute inset-2 mx-auto [--companion-height:100%] sm:inset-4 ${screen === "phone" ? "max-w-[22.5rem]" : "max-w-2xl"}`}
       />
     </section>
   );

@@ -10,6 +10,9 @@ import { Dialog } from "../ui/dialog.tsx";
 import { Badge, Problem } from "../ui/states.tsx";
 import type { Reply, Trace } from "./trial.ts";
 
+/** Of a message, in characters. */
+const maxTitle = 120;
+
 /** The newest first, and open. */
 export function Replies({ replies }: { replies: readonly Reply[] }) {
   if (replies.length === 0)
@@ -19,10 +22,8 @@ export function Replies({ replies }: { replies: readonly Reply[] }) {
       {replies.toReversed().map((reply, at) => (
         <li key={reply.id} class="border-line not-last:border-b">
           <details open={at === 0} class="py-2.5">
-            <summary class="cursor-pointer wrap-anywhere">
-              <span dir="auto" class="line-clamp-2 inline font-medium">
-                {reply.message}
-              </span>
+            <summary class="cursor-pointer font-medium wrap-anywhere">
+              <span dir="auto">{[...reply.message].slice(0, maxTitle).join("")}</span>
             </summary>
             <div class="space-y-5 pt-3 pb-2">
               {reply.problem && <p class="text-bad wrap-anywhere">{reply.problem}</p>}
@@ -119,12 +120,9 @@ function Facts({ trace }: { trace: Trace }) {
           <Fact name="Total">{formatDuration(trace.total_ms)}</Fact>
         </dl>
         {firstTextMs !== null && (
-          <progress
-            aria-hidden="true"
-            class="mt-2 h-1.5 w-full accent-accent"
-            max={Math.max(1, trace.total_ms)}
-            value={firstTextMs}
-          />
+          <svg aria-hidden="true" class="mt-2 h-1.5 w-full rounded-full bg-tint">
+            <rect class="fill-accent" height="100%" width={`${(100 * firstTextMs) / Math.max(1, trace.total_ms)}%`} />
+          </svg>
         )}
       </Part>
       <Part title="Tokens and cost">

@@ -125,7 +125,7 @@ function Side({ at, side, options, companion, surroundings, onSide, ...events }:
   const { replies, fetch } = useTrial(companion, answerer);
   const label = options.find(({ value }) => value === side)?.label ?? side;
   return (
-    <section aria-label={label} class="card flex min-h-0 flex-col overflow-hidden">
+    <section aria-label={label} class="card flex min-h-0 flex-col overflow-hidden max-md:min-h-[34rem]">
       <SelectField
         label={at === 0 ? "Left" : "Right"}
         class="border-b border-line px-4 py-2.5"
