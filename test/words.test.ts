@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { listPublicTexts, proseOf, textsOf } from "./support/public-texts.ts";
+import { listPublicTexts, listScreenTexts, proseOf, textsOf } from "./support/public-texts.ts";
 import { findWords, readWordRules } from "./support/word-rules.ts";
 
 const rules = readWordRules(readFileSync(join(import.meta.dir, "../docs/words.md"), "utf8"));
@@ -11,6 +11,23 @@ test("texts that people read keep to the word list", () => {
   const texts = listPublicTexts();
   expect(texts.length).toBeGreaterThan(1000);
   expect(texts.flatMap((text) => findWords(text, rules))).toEqual([]);
+});
+
+/** Screens that are yet to have their words examined. */
+const toExamine = /\/(?:chat|companion|inbox|knowledge|widget)\/|\/pages\/install/;
+
+/** What a native would not write on a screen, whatever is fine in the documentation. */
+const notOnScreens = /\b(?:by (?:itself|themselves)|for ever|whoever|(?:no|some|every)body|at once|e-mail|anew)\b/i;
+
+test("screens speak as a native does", () => {
+  const texts = listScreenTexts();
+  expect(texts.length).toBeGreaterThan(300);
+  const found = texts.flatMap(({ path, text, lineOf }) => {
+    if (toExamine.test(path)) return [];
+    const { 0: words, index } = notOnScreens.exec(text) ?? { 0: "", index: -1 };
+    return index < 0 ? [] : [`${path}:${lineOf(index)}: “${words}”`];
+  });
+  expect(found).toEqual([]);
 });
 
 function wordsIn(text: string): string[] {

@@ -130,3 +130,18 @@ export function listPublicTexts(): PublicText[] {
   }
   return texts;
 }
+
+/** What people read on the screens of dashboard and widget: quoted sentences, and texts between tags. */
+export function listScreenTexts(): PublicText[] {
+  const texts: PublicText[] = [];
+  for (const [path, file] of filesOf("src/web/{dashboard,widget,voice}/**/*.{ts,tsx}")) {
+    // Of the same length, so that every text keeps its line.
+    const code = file.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^\s*)\/\/.*$/gm, (note) => note.replaceAll(/[^\n]/g, " "));
+    for (const { 0: text, index } of code.matchAll(
+      /"(?:[^"\\\n]|\\.)*"|(?<=[>}])[^<>{}"`;=]*[a-z][^<>{}"`;=]*(?=[<{])/g,
+    )) {
+      if (/\S\s+\S/.test(text)) texts.push(toPublicText(path, file, text, index));
+    }
+  }
+  return texts;
+}

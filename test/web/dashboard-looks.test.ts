@@ -25,9 +25,9 @@ afterAll(() => world[Symbol.asyncDispose]());
 const desk = { width: 1280, height: 860 };
 const phone = { width: 360, height: 740 };
 
-const maxSignInBytes = 30_500;
+const maxSignInBytes = 31_500;
 /** With the frame and what the page itself consists of. */
-const maxPageBytes = 40_000;
+const maxPageBytes = 42_000;
 
 /** Bytes of all that the act loads from the server, as they are with gzip; the API's answers apart. */
 async function measureLoad(page: Page, act: () => Promise<void>): Promise<{ bytes: number; files: string[] }> {
@@ -151,7 +151,11 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
       path: `companions/${made.id}/playground?as=visitor`,
       ready: (page) => page.getByRole("button", { name: "Chat as…" }).waitFor(),
     },
-    { name: "conversations", path: "conversations", ready: table },
+    {
+      name: "conversations",
+      path: "conversations",
+      ready: (page) => page.getByRole("region", { name: "Conversations" }).waitFor(),
+    },
     {
       name: "conversation",
       path: `conversations/${conversation?.id}`,

@@ -133,7 +133,7 @@ function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void
     >
       <p class="text-muted">
         {isRequired
-          ? "The operator of this server asks for one: you will be led to set up a new one at once."
+          ? "This server requires two-factor authentication. You'll set it up again right away."
           : "The password alone will sign you in. The recovery codes are deleted."}
       </p>
       <PasswordField label="Password" value={password} onValue={setPassword} error={passwordError} />

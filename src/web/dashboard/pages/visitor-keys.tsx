@@ -85,7 +85,7 @@ export default function VisitorKeysPage() {
           empty={
             <Empty title="No visitor keys yet" action={create}>
               With a key your server signs a token for each visitor: their conversations follow them from one device to
-              another, and nobody else can read or continue them.
+              another, and no one else can read or continue them.
             </Empty>
           }
         />

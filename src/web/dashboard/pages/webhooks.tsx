@@ -28,7 +28,7 @@ export default function WebhooksPage() {
       <PageHead title="Webhooks" actions={create}>
         Send events to your servers as they happen: conversations, replies, unanswered questions.{" "}
         <a href="/docs/guides/webhooks" target="_blank" rel="noreferrer" class="text-accent underline">
-          See all events
+          Event reference
         </a>
       </PageHead>
       <ListFrame

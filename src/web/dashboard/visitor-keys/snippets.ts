@@ -17,7 +17,7 @@ export const privateKeyVariable = "VISITOR_KEY_FILE";
 /** The address that the snippet of the page asks; the website may choose another. */
 export const tokenPath = "/visitor-token";
 
-const warning = "The user is whoever is signed in to your own session, never a name that the browser sends.";
+const warning = "The user is the visitor who is signed in to your own session, never a name that the browser sends.";
 
 /** For keys with a secret. */
 export const languages: readonly Language[] = [
