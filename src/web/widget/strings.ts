@@ -20,7 +20,7 @@ export const english = {
   looking: "Looking that up…",
   doing: "Doing that…",
   askPerson: "Talk to a person",
-  leaveContact: "Leave your e-mail address",
+  leaveContact: "Leave your email address",
   copy: "Copy",
   copied: "Copied",
   expand: "Expand",
