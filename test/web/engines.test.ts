@@ -13,7 +13,7 @@ const reply =
 
 let server: TestServer;
 let site: ReturnType<typeof Bun.serve>;
-let companion: { id: string; embedToken: string };
+let companion: Awaited<ReturnType<TestServer["createCompanion"]>>;
 const email = "owner@shop.example";
 
 beforeAll(async () => {
@@ -102,6 +102,7 @@ for (const [name, openEngine] of Object.entries(engines)) {
       await holds(`root?.querySelector("textarea")`);
       await type("When are you open?");
       await holds(`root.querySelector(".row.assistant[data-state=done] table")`);
+      expect(await page.run<string>("return document.title;")).toContain("Berta");
     });
 
     test("an owner signs in, reads conversations, tries the companion and changes it", async () => {
@@ -143,6 +144,8 @@ for (const [name, openEngine] of Object.entries(engines)) {
         `[...document.querySelectorAll("button")].find((each) => each.textContent === "Save")?.click() ?? true`,
       );
       await heading("Berta");
+      const kept = await server.services.store.companions.find(companion.accountId, companion.id);
+      expect(kept?.name).toBe("Berta");
     });
   });
 }
