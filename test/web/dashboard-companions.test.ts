@@ -59,7 +59,7 @@ test("makes a companion with everything", async () => {
 
   await atPage(page, "Grace");
   await page.getByRole("heading", { name: "On your website" }).waitFor();
-  await page.getByText("This snippet works on this machine alone").waitFor();
+  await page.getByText("This snippet works only on this computer").waitFor();
   await keepScreenshot(page, "dashboard-install-loopback");
   const [made] = (await api.call("GET", "/api/companions")).json.data;
   expect(made).toMatchObject({
@@ -224,7 +224,7 @@ test("shows snippets, and adds and revokes embed tokens", async () => {
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe(snippet);
-  await page.getByLabel("Your website runs on").selectOption("WordPress");
+  await page.getByLabel("Platform").selectOption("WordPress");
   await page.getByText("header and footer code").waitFor();
   await keepScreenshot(page, "dashboard-install");
 
@@ -239,7 +239,7 @@ test("shows snippets, and adds and revokes embed tokens", async () => {
   await page.getByText(`data-token="${added}"`).waitFor();
 
   await row.getByRole("button", { name: "Revoke…" }).click();
-  await page.getByText("It has never been used.").waitFor();
+  await page.getByText("It's never been used.").waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await row.waitFor({ state: "detached" });
   expect((await apiClient(world.server.url, null).call("GET", `/api/embed/${added}`)).status).toBe(404);

@@ -23,7 +23,7 @@ async function openText(text: string) {
   await page.goto(`${world.server.url}/app/companions/${companion.id}/knowledge`);
   const edit = async () => {
     await page.getByRole("button", { name: /^Edit: / }).click();
-    await page.getByRole("dialog", { name: "Edit the text" }).waitFor();
+    await page.getByRole("dialog", { name: "Edit text" }).waitFor();
   };
   const save = async () => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -33,7 +33,7 @@ async function openText(text: string) {
     const bytes = `fetch("${at}/text").then((sent) => sent.arrayBuffer()).then((bytes) => [...new Uint8Array(bytes)])`;
     return Buffer.from((await page.evaluate(bytes)) as number[]).toString();
   };
-  const isSaved = () => page.getByRole("dialog", { name: "Edit the text" }).waitFor({ state: "detached" });
+  const isSaved = () => page.getByRole("dialog", { name: "Edit text" }).waitFor({ state: "detached" });
   return { ...{ page, api, at, edit, save, isSaved, readBytes }, countComplaints: () => signedIn.complaints.length };
 }
 
