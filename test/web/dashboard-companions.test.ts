@@ -21,12 +21,6 @@ test("makes a companion with everything", async () => {
   await page.getByLabel("Greeting").fill("Ahoy!");
   await page.getByRole("button", { name: "Add a question" }).click();
   await page.getByLabel("Question 1", { exact: true }).fill("When are you open?");
-  await page.getByLabel("Colour", { exact: true }).fill("#0f766e");
-  await page.getByText("White text on it reads well").waitFor();
-  await page.getByLabel("Colour", { exact: true }).fill("#ffffee");
-  await page.getByText("Hardly visible on a white page").waitFor();
-  await page.getByLabel("Colour", { exact: true }).fill("#0f766e");
-
   await page.getByLabel("System prompt").fill("x".repeat(4000));
   await page.getByText("≈ 1,000 tokens").waitFor();
   await page.getByLabel("Model").selectOption("bigger-model");
@@ -66,7 +60,7 @@ test("makes a companion with everything", async () => {
     name: "Grace",
     greeting: "Ahoy!",
     starters: ["When are you open?"],
-    theme_color: "#0f766e",
+    theme_color: null,
     model: "bigger-model",
     temperature: 0.5,
     reasoning_effort: "low",
@@ -97,7 +91,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
 
   await api.call("PATCH", `/api/companions/${id}`, { system_prompt: "Changed elsewhere." });
   await page.getByRole("button", { name: "Duplicate" }).click();
-  const copying = page.getByRole("dialog", { name: "Duplicate what is saved?" });
+  const copying = page.getByRole("dialog", { name: "Duplicate the saved version?" });
   await copying.getByRole("button", { name: "Keep editing" }).click();
   await page.getByRole("switch", { name: "Live" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
@@ -152,7 +146,13 @@ test("shows what the server finds wrong beside the field", async () => {
 
 test("pauses, resumes, duplicates and deletes", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
-  const made = (await api.call("POST", "/api/companions", { name: "Ada", metadata: { plan: "pro" } })).json;
+  const made = (
+    await api.call("POST", "/api/companions", {
+      name: "Ada",
+      metadata: { plan: "pro" },
+      appearance: { header: "tinted" },
+    })
+  ).json;
   const readConfig = async () =>
     (await apiClient(world.server.url, null).call("GET", `/api/embed/${made.embed_token}`)).status;
   await page.goto(`${world.server.url}/app/companions/${made.id}/settings`);
@@ -167,7 +167,7 @@ test("pauses, resumes, duplicates and deletes", async () => {
   await page.getByRole("button", { name: "Duplicate" }).click();
   await atPage(page, "Ada (copy)");
   const copy = (await api.call("GET", "/api/companions?q=copy")).json.data[0];
-  expect(copy).toMatchObject({ metadata: { plan: "pro" } });
+  expect(copy).toMatchObject({ metadata: { plan: "pro" }, appearance: { header: "tinted" }, theme_color: null });
 
   await page.getByRole("button", { name: "Delete…" }).click();
   const confirm = page.getByRole("button", { name: "Delete permanently" });

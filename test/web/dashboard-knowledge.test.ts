@@ -86,7 +86,7 @@ test("files, addresses and texts are added, watched until they are ready, and sa
   expect(await address.evaluate((input) => input.matches(":focus"))).toBe(true);
   await address.fill(`${website.url}/sitemap.xml`);
   expect(await page.getByLabel("This is a sitemap").isChecked()).toBe(true);
-  await page.getByLabel("Refresh").selectOption("168");
+  await page.getByLabel("Refresh", { exact: true }).selectOption("168");
   await page.keyboard.press("Enter");
   const sitemap = page.getByRole("listitem").filter({ hasText: "/sitemap.xml" });
   await page.getByRole("status").filter({ hasText: "is ready: 2 passages." }).waitFor();
@@ -188,7 +188,7 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   const found = page.getByRole("list", { name: "Passages found" }).getByRole("listitem").first();
   await found.getByText(/^Score \d+\.\d\d$/).waitFor();
   await found.getByText("Prices", { exact: true }).waitFor();
-  await page.getByText("a chat gives the model all of it").waitFor();
+  await page.getByText("every chat includes all of it").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-found");
 
@@ -247,7 +247,7 @@ test("hundreds of sources come a page at a time, and are narrowed by title and s
   await hasCount(rows, 25);
   await page.getByRole("button", { name: "Show more (475 left)" }).click();
   await hasCount(rows, 50);
-  await page.getByLabel("State").selectOption("problem");
+  await page.getByLabel("Status").selectOption("problem");
   await hasCount(rows, 1);
   await rows.getByText("This document needs a password. The last version stays live.").waitFor();
   await page.getByLabel("Search sources").fill("Text 1");
@@ -259,10 +259,10 @@ test("hundreds of sources come a page at a time, and are narrowed by title and s
   expect(await findViolationsInState(page)).toEqual([]);
   await page.setViewportSize({ width: 1280, height: 860 });
 
-  await page.getByRole("link", { name: "Change in the settings" }).click();
-  await page.getByLabel("Where its sources say nothing").selectOption("grounded");
-  await page.getByLabel("What it says then").fill("Write to help@shop.example.");
-  await page.getByLabel("How replies name their sources").selectOption("markers");
+  await page.getByRole("link", { name: "Change", exact: true }).click();
+  await page.getByLabel("If the answer isn't in your sources").selectOption("grounded");
+  await page.getByLabel("Fallback message").fill("Write to help@shop.example.");
+  await page.getByLabel("Citations").selectOption("markers");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
   const saved = (await api.call("GET", `/api/companions/${companion.id}`)).json;

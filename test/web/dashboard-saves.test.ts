@@ -46,7 +46,7 @@ test("a text that somebody else has changed meanwhile is not written over unaske
   const theirs = { ...written, title: "Prices of ours", url: "https://shop.example/prices" };
   await api.call("PUT", at, theirs);
   await save();
-  await conflict.getByText("title, address").waitFor();
+  await conflict.getByText("title, link").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-text-conflict");
   expect(await readBytes()).toBe(written.text);

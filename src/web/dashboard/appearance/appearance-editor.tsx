@@ -1,6 +1,5 @@
 /** The controls of a companion's appearance beside a page that shows it, and the bar that saves. */
 import { useMemo, useState } from "preact/hooks";
-import { ColorField } from "../companion/color-field.tsx";
 import { toSentence } from "../lib/api.ts";
 import { avatarImage, defaultThemeColor, isColor } from "../lib/color.ts";
 import { useAction } from "../lib/load.ts";
@@ -20,6 +19,7 @@ import {
   toAppearanceDraft,
 } from "./appearance-draft.ts";
 import { AvatarField } from "./avatar-field.tsx";
+import { ColorField } from "./color-field.tsx";
 import { GreetingsField } from "./greetings-field.tsx";
 import { Stage } from "./stage.tsx";
 
@@ -79,7 +79,6 @@ export function AppearanceEditor({ companion, onSave, onUploaded }: EditorProps)
               value={draft.theme_color}
               shown={color}
               error={problems.theme_color}
-              aside=""
               onValue={(theme_color) => change({ theme_color })}
             />
             <AvatarField
