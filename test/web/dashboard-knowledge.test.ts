@@ -90,7 +90,7 @@ test("files, addresses and texts are added, watched until they are ready, and sa
   await page.keyboard.press("Enter");
   const sitemap = page.getByRole("listitem").filter({ hasText: "/sitemap.xml" });
   await page.getByRole("status").filter({ hasText: "is ready: 2 passages." }).waitFor();
-  await sitemap.getByText("again in 7 days").waitFor();
+  await sitemap.getByText("next refresh in 7 days").waitFor();
 
   // A place to come back from.
   await page.getByRole("link", { name: "Sources", exact: true }).click();

@@ -178,7 +178,7 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
 
   await press(page, "Edit… Find an order");
   await dialogOf(page).getByText("X-Shop").waitFor();
-  await press(page, "Replace the headers");
+  await press(page, "Replace headers");
   await inDialog(page, "Save");
   await dialogOf(page).getByText("Enter a value for every header").waitFor();
   await page.getByLabel("Value of header 1").fill("8");
@@ -239,27 +239,27 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
   await page.keyboard.press("Escape");
   await api.call("PATCH", `${path}/${made?.id}`, { mcp_url: address });
   await press(page, "Try… shop");
-  await dialogOf(page).getByRole("alert").getByText("its log has more").waitFor();
+  await dialogOf(page).getByRole("alert").getByText("Its log may show more").waitFor();
   expect(complaints).toEqual([]);
 });
 
 test("what the model called is in the transcript and among the last calls, as text and never as markup", async () => {
   const { page, api, companion, complaints } = await openTools([order]);
   await press(page, "Last calls Find an order");
-  await dialogOf(page).getByText("None yet.").waitFor();
+  await dialogOf(page).getByText("No calls yet.").waitFor();
   await page.keyboard.press("Escape");
   const results = [Response.json({ state: "<img src=x onerror=alert(1)>" }), new Response(null, { status: 500 })];
   answer = () => results.shift() ?? Response.json({});
   await world.say(companion.embed_token, '[[call:find_order {"number":"4711"}]] [[call:find_order {"number":"4711"}]]');
   await press(page, "Last calls Find an order");
-  const calls = page.getByRole("list", { name: "Calls of tools" }).getByRole("listitem");
+  const calls = page.getByRole("list", { name: "Tool calls" }).getByRole("listitem");
   await hasCount(calls, 2);
   await calls.getByText("failed", { exact: true }).click();
   await calls.getByText("The tool failed (status 500)").waitFor();
   await calls.getByText("done", { exact: true }).click();
   await calls.getByText("<img src=x onerror=alert(1)>").waitFor();
   await examine(page, "dashboard-tool-calls");
-  await calls.getByRole("link", { name: "The conversation" }).first().click();
+  await calls.getByRole("link", { name: "Open conversation" }).first().click();
   await page.getByText("2 tool calls, 1 failed").click();
   const done = page.getByRole("log").getByRole("listitem").filter({ hasText: "done" });
   await done.getByText("done", { exact: true }).click();
