@@ -74,7 +74,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const [teaserEntry] = teaser;
   const panel = await bundle("panel.js", "widget/panel.ts", {
     define: {
-      PANEL_STYLE: minifyStyle(join(web, "reply.css"), join(web, "widget", "style.css")),
+      PANEL_STYLE: readWidgetTokens(false) + minifyStyle(join(web, "reply.css"), join(web, "widget", "style.css")),
       VOICE_FILE: voiceEntry?.fileName,
       CHALLENGE_FILE: challengeEntry?.fileName,
       CHALLENGE_INTEGRITY: challengeEntry && integrityOf(challengeEntry.bytes),
@@ -98,7 +98,7 @@ export async function buildWeb(): Promise<WebAsset[]> {
   const widget = await bundle("widget.js", "widget/index.ts", {
     format: "iife",
     define: {
-      LAUNCHER_STYLE: readWidgetTokens() + minifyStyle(join(web, "widget", "launcher.css")),
+      LAUNCHER_STYLE: readWidgetTokens(true) + minifyStyle(join(web, "widget", "launcher.css")),
       PANEL_FILE: panelEntry?.fileName,
       PANEL_INTEGRITY: panelEntry && integrityOf(panelEntry.bytes),
       TEASER_FILE: teaserEntry?.fileName,
@@ -246,12 +246,17 @@ function minifyStyle(...paths: string[]): string {
     .trim();
 }
 
-/** The tokens that the widget's styles name, on its root. */
-function readWidgetTokens(): string {
-  const sheets = [...new Bun.Glob("{reply.css,widget/*.css,voice/*.css}").scanSync(web)];
-  const styles = sheets.map((path) => readFileSync(join(web, path), "utf8")).join("\n");
+/** The tokens that the widget's styles name, on its root: those of the first load, or those of the rest. */
+function readWidgetTokens(isFirst: boolean): string {
+  const sheets = [...new Bun.Glob("{widget,voice}/*.css").scanSync(web), "reply.css"];
+  const read = (paths: string[]) => paths.map((path) => readFileSync(join(web, path), "utf8")).join("\n");
+  const first = read(["widget/launcher.css", "widget/teaser.css"]);
+  const rest = read(sheets);
   const tokens = minifyStyle(join(web, "tokens.css")).replace(":root,", "");
-  return tokens.replace(/(--[\w-]+):[^;}]+;?/g, (token, name) => (styles.includes(`var(${name})`) ? token : ""));
+  return tokens.replace(/(--[\w-]+):[^;}]+;?/g, (token, name) => {
+    const isInFirst = first.includes(`var(${name})`);
+    return (isFirst ? isInFirst : !isInFirst && rest.includes(`var(${name})`)) ? token : "";
+  });
 }
 
 function readPackageFile(path: string): string {

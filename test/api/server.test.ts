@@ -79,5 +79,5 @@ test("one test runs at a time, and none where spending is stopped", async () => 
   answer.resolve();
   expect((await first).json).toMatchObject({ ok: false, kind: "unknown_model" });
   await other.call("POST", "/api/spending-stops", { account_id: other.account.id });
-  expectProblem(await ask(), 503, "unavailable");
+  expect(expectProblem(await ask(), 503, "unavailable").json.detail).toStartWith("Spending is stopped.");
 });

@@ -331,7 +331,7 @@ export function conversationStoreContract(open: OpenStore): void {
         said: ` Where\n is my ORDER?${" x".repeat(200)}`,
         answered: "İn the bank, order 7",
       });
-      const failing = world.turnOf(companion, { messageId: systemIds.uuid(), endCode: "upstream_error" });
+      const failing = world.turnOf(companion, { endCode: "upstream_error" });
       await turns.settle(failing);
       const left = world.turnOf(companion, { messageId: systemIds.uuid(), endCode: "abandoned" });
       await turns.settle(left);

@@ -106,7 +106,8 @@ const objectNames = `
   Rating RatingRequest KeyRatingRequest ResolvedRequest KeyResolvedRequest
   Apply AppliedCompanion AppliedSource AppliedTool ApplyResult PlanItem
   CompanionVersion CompanionVersionList WholeCompanionVersion VersionDiff RestoredCompanion CompanionDraft DraftPublication
-  CompanionSetFacts
+  CompanionSetFacts AccountQuestion AccountQuestionList AccountSource AccountSourceList ConversationRow Excerpt SearchHit
+  Server ServerFailure ServerFinding TestModel TestedModel
 `;
 
 test("keeps the names of its objects", () => {
@@ -215,7 +216,9 @@ test("gives examples of bodies that the server takes", async () => {
     await platform.call("POST", `/api/companions/${companion.id}/chat`, { ...rated, visitor: { sub: "user-42" } });
     const conversationId = (await platform.call("GET", "/api/conversations")).json.data[0]?.id ?? "";
     const refused: string[] = [];
-    for (const { method, path, body, access } of operations) {
+    // A model is not tested where spending is stopped.
+    const inOrder = operations.toSorted((a, b) => Number(a.id === "createSpendingStop") - Number(b.id === "createSpendingStop"));
+    for (const { method, path, body, access } of inOrder) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.
       const owner = access === "operator" ? (await server.createAccount()).id : ids.id;

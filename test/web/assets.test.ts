@@ -1,7 +1,7 @@
 /** The files of the web build as the server sends them: encodings, tags, caching, published hashes, and their weight. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { chooseEncoding } from "../../src/api/assets/service.ts";
@@ -34,6 +34,8 @@ async function integrity(): Promise<Record<string, { path: string; integrity: st
   >;
 }
 
+const tokensFile = readFileSync(join(import.meta.dir, "../../src/web/tokens.css"), "utf8");
+
 test("the widget's first load weighs at most 8.5 kB, all of its chat 30 kB, and what it loads at times is small", async () => {
   const kept = await integrity();
   // By any gzip, not by ours alone.
@@ -49,6 +51,19 @@ test("the widget's first load weighs at most 8.5 kB, all of its chat 30 kB, and 
   const limits = { "panel.js": 21_700, "sdk.js": 6_800, "live.js": 6_000, "feedback.js": 3_000, "confirm.js": 2_700 };
   for (const [name, limit] of Object.entries(limits)) {
     expect({ name, isLight: (await weigh(kept[name]?.path ?? "")) <= limit }).toEqual({ name, isLight: true });
+  }
+});
+
+test("every token that the widget's files name is on its root", async () => {
+  const kept = await integrity();
+  const read = async (path: string) => new TextDecoder().decode((await get(path)).bytes);
+  const widget = (await read("/widget.js")) + (await read(kept["panel.js"]?.path ?? ""));
+  for (const name of ["panel.js", "live.js", "feedback.js", "confirm.js"]) {
+    const named = [...(await read(kept[name]?.path ?? "")).matchAll(/var\((--(?!companion)[\w-]+)\)/g)];
+    const tokens = new Set(named.map(([, token]) => token));
+    expect(tokens.size).toBeGreaterThan(0);
+    const unknown = [...tokens].filter((token) => tokensFile.includes(`${token}:`) && !widget.includes(`${token}:`));
+    expect({ name, unknown }).toEqual({ name, unknown: [] });
   }
 });
 

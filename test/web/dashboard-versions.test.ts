@@ -52,14 +52,14 @@ test("changes have notes and a history; a draft is compared with what is live, p
   expect((await api.call("GET", path)).json).toMatchObject({ greeting: null });
 
   await page.getByRole("link", { name: "Compare" }).click();
-  await page.getByLabel("Message").fill("When are you open?");
-  await page.getByLabel("Message").press("Enter");
-  const sides = page.getByRole("log", { name: "Comparison" });
+  const message = page.locator("companion-chat textarea").first();
+  await message.fill("When are you open?");
+  await message.press("Enter");
   for (const [side, answered] of [
     ["Live", "version 3"],
     ["Draft", "draft"],
   ] as const) {
-    await sides.getByRole("region", { name: side }).getByText(answered, { exact: true }).waitFor();
+    await page.getByRole("region", { name: side, exact: true }).getByText(answered, { exact: true }).waitFor();
   }
   await examine(page, "dashboard-compare");
 

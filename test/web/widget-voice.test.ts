@@ -59,7 +59,7 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   const { page, widget, requests, complaints, bar } = await openVoice();
   expect(requests.some((url) => url.includes("voice"))).toBe(false);
   await widget.button("Start voice chat").press("Enter");
-  await bar.getByText("Listening…").waitFor();
+  await bar.getByText("Listening", { exact: true }).waitFor();
   expect(await focusedName(page)).toBe("End voice chat");
   await keepScreenshot(page, "voice-listening");
   expect(await findViolations(page)).toEqual([]);
@@ -70,10 +70,10 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   expect(socket.queries[0]).toStartWith("?conversation_signature=cvtkn_%2fa~b+c==&agent_id=agent_");
 
   socket.speak("Hello, I am listening.", 1500);
-  await bar.getByText("Speaking…").waitFor();
+  await bar.getByText("Ada is speaking").waitFor();
   await keepScreenshot(page, "voice-speaking");
   await widget.replies.getByText("Hello, I am listening.").waitFor();
-  await bar.getByText("Listening…").waitFor();
+  await bar.getByText("Listening", { exact: true }).waitFor();
   socket.send({
     type: "user_transcript",
     user_transcription_event: { user_transcript: "What did I say?", event_id: 9 },
@@ -81,10 +81,10 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   await widget.questions.getByText("What did I say?").waitFor();
 
   await widget.button("Mute microphone").click();
-  await bar.getByText("Microphone muted").waitFor();
+  await bar.getByText("Muted", { exact: true }).waitFor();
   await keepScreenshot(page, "voice-muted");
   await widget.button("Unmute microphone").click();
-  await bar.getByText("Listening…").waitFor();
+  await bar.getByText("Listening", { exact: true }).waitFor();
   await widget.button("End voice chat").press("Enter");
   await bar.getByText("Voice chat ended").waitFor();
   expect(socket.connections).toBe(0);
@@ -102,6 +102,7 @@ test("a refused microphone is reported in a sentence, and no session is requeste
   const { page, widget, bar } = await openVoice({ isAllowed: false });
   await widget.button("Start voice chat").click();
   await bar.getByText("The microphone is blocked.").waitFor();
+  expect(await widget.input.isVisible()).toBe(true);
   await widget.said.getByText("The microphone is blocked.").waitFor({ state: "attached" });
   await keepScreenshot(page, "voice-refused");
   expect(await findViolations(page)).toEqual([]);
@@ -116,11 +117,11 @@ test("a provider that fails or hangs up is reported and can be tried again", asy
   await bar.getByText("Voice chat could not be started.").waitFor();
   provider.heal();
   await widget.button("Start voice chat").click();
-  await bar.getByText("Listening…").waitFor();
+  await bar.getByText("Listening", { exact: true }).waitFor();
   socket.hangUp(1011);
   await bar.getByText("The connection failed.").waitFor();
   await widget.button("Start voice chat").click();
-  await bar.getByText("Listening…").waitFor();
+  await bar.getByText("Listening", { exact: true }).waitFor();
   socket.hangUp(1000);
   await bar.getByText("Voice chat ended").waitFor();
   await eventually(() => socket.connections === 0);
@@ -142,7 +143,7 @@ test("a day whose sessions are used up is reported, and the provider is not call
 test("the words of a session are spoken in the page's language, and the session ends with the element", async () => {
   const { page, widget, bar } = await openVoice({ attributes: 'data-lang="de"' });
   await widget.button("Sprachchat beginnen").click();
-  await bar.getByText("Hört zu …").waitFor();
+  await bar.getByText("Hört zu").waitFor();
   await page.evaluate(`document.querySelector("companion-chat").remove()`);
   await eventually(() => socket.connections === 0);
   expect(await bar.count()).toBe(0);

@@ -42,7 +42,7 @@ export const accountLists: readonly Route[] = [
     query: {
       status: valueQuery(
         "status",
-        () => OneOf(sourceStatuses),
+        () => OneOf(sourceStatuses, { description: "Only those in this state." }),
         (text) => sourceStatuses.find((status) => status === text),
         `Must be one of: ${sourceStatuses.join(", ")}.`,
       ),

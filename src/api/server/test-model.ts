@@ -74,7 +74,8 @@ function createRight({ store, clock }: Services, accountId: string): TurnRight {
         store.spending.findStop(accountId),
         store.spending.listBudgets(accountId, page, clock.nowMs()),
       ]);
-      return { isStopped: stoppedAt !== null, hasBudgets: items.length > 0, hasWebhooks: false };
+      if (stoppedAt !== null) throw new AppError("unavailable", "Spending is stopped. Resume it, then test the model.");
+      return { isStopped: false, hasBudgets: items.length > 0, hasWebhooks: false };
     },
     refusal: () => new AppError("unavailable", "The test was stopped. Try again."),
   };

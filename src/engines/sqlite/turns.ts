@@ -61,9 +61,8 @@ export function createTurnStore(
   function keep(turn: SettledTurn): void {
     const { key, visitor, messageId } = turn;
     if (messageId !== null) exchanges.add(turn, messageId);
-    else if (visitor === null) conversations.add(key, turn.conversationId, turn.messages);
     else {
-      const facts = { clientId: null, endCode: null, sealedVisitor: visitor.sealed };
+      const facts = { clientId: null, endCode: turn.endCode, sealedVisitor: visitor?.sealed ?? null };
       conversations.add(key, turn.conversationId, turn.messages, facts);
     }
     if (turn.events !== null) {

@@ -1,4 +1,4 @@
-/** One voice session: the provider's own client, and the row that shows its state. Loaded on the first click. */
+/** One voice session: the provider's own client, and the part of the panel that shows it. Loaded on the first click. */
 import { VoiceConversation } from "@elevenlabs/client";
 import { dressButton, h, iconButton, icons } from "../widget/dom.ts";
 import { describe, toProblem } from "../widget/problem.ts";
@@ -9,6 +9,8 @@ import { voiceEnglish } from "./strings.ts";
 type State = "connecting" | "listening" | "speaking" | "muted" | "ended";
 
 const farewellMs = 4000;
+/** A receiver, laid down. */
+const hungUp = "M3 14c6-5 12-5 18 0l-2 3-4-2v-3c-2-.5-4-.5-6 0v3l-4 2z";
 const crossedMicrophone = `${icons.microphone}M4 4l16 16`;
 
 const sheet = new CSSStyleSheet();
@@ -20,17 +22,35 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   const labels: Record<State, string> = {
     connecting: strings.voiceConnecting,
     listening: strings.voiceListening,
-    speaking: strings.voiceSpeaking,
+    speaking: fill(strings.voiceSpeaking, host.name),
     muted: strings.voiceMuted,
     ended: strings.voiceEnded,
   };
   const label = h("b");
+  /** What was said last, as text: the conversation has it for screen readers. */
+  const caption = h("p", { class: "caption", dir: "auto", "aria-hidden": "true" });
+  const orb = h("i", { class: "orb", "aria-hidden": "true" }, h("i", {}));
   const mute = iconButton("tool", icons.microphone, strings.voiceMute, () => setMuted(!isMuted));
-  const hangUp = iconButton("tool", icons.close, strings.voiceEnd, () => end());
+  const hangUp = iconButton("tool end", hungUp, strings.voiceEnd, () => end());
   let conversation: VoiceConversation | null = null;
   let isMuted = false;
   let isOver = false;
   let mode: "listening" | "speaking" = "listening";
+  let frame = 0;
+
+  /** The ring follows whoever speaks. */
+  function drawLevel(): void {
+    if (isOver || !conversation) return;
+    const level = mode === "speaking" ? conversation.getOutputVolume() : isMuted ? 0 : conversation.getInputVolume();
+    orb.style.setProperty("--level", level.toFixed(2));
+    frame = requestAnimationFrame(drawLevel);
+  }
+
+  /** The rest of the panel is as it was. */
+  function fold(): void {
+    cancelAnimationFrame(frame);
+    bar.classList.remove("on");
+  }
 
   function show(state: State): void {
     if (bar.dataset.state === state) return;
@@ -61,6 +81,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   function end(): void {
     if (isOver) return;
     isOver = true;
+    fold();
     const hadFocus = bar.matches(":focus-within");
     void conversation?.endSession();
     show("ended");
@@ -71,11 +92,16 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   function fail(sentence: string): void {
     if (isOver) return;
     isOver = true;
+    fold();
+    bar.classList.add("failed");
     bar.dataset.state = "ended";
     host.emit("voice", { state: "ended" });
     // The sentence stays; the microphone's button is there again for another try, with the focus that the bar had.
     host.ended(bar.matches(":focus-within"));
-    bar.replaceChildren(h("b", {}, sentence));
+    const dismiss = iconButton("tool", icons.close, strings.dismiss, () => {
+      bar.hidden = true;
+    });
+    bar.replaceChildren(h("b", {}, sentence), dismiss);
     host.say(sentence);
     void conversation?.endSession();
   }
@@ -106,7 +132,10 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
       // From here, never from a third party or an inline source, which strict pages forbid.
       workletPaths: { rawAudioProcessor: assetsUrl + VOICE_FILES[0], audioConcatProcessor: assetsUrl + VOICE_FILES[1] },
       libsampleratePath: assetsUrl + VOICE_FILES[2],
-      onMessage: ({ message, role }) => host.add(role === "user" ? "user" : "assistant", message),
+      onMessage({ message, role }) {
+        caption.textContent = message;
+        host.add(role === "user" ? "user" : "assistant", message);
+      },
       onModeChange: (change) => {
         mode = change.mode;
         showMode();
@@ -119,6 +148,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
       return;
     }
     conversation = started;
+    drawLevel();
     showMode();
   }
 
@@ -126,7 +156,8 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   if (root instanceof ShadowRoot && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
   delete bar.dataset.state;
   bar.hidden = false;
-  bar.replaceChildren(h("i", { "aria-hidden": "true" }), label, mute, hangUp);
+  bar.className = "voice on";
+  bar.replaceChildren(orb, label, caption, h("div", { class: "controls" }, mute, hangUp));
   show("connecting");
   // The button that was pressed goes away.
   if (root instanceof ShadowRoot && root.activeElement) hangUp.focus();

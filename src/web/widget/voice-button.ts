@@ -9,6 +9,8 @@ export interface VoiceHost {
   /** Where the session shows its state and its buttons. */
   bar: HTMLElement;
   strings: Strings;
+  /** The companion's. */
+  name: string;
   /** Ends with a slash; the worklets are beneath it. */
   assetsUrl: string;
   /** A new session's address. */
@@ -63,6 +65,7 @@ export function createVoiceButton(
     session = voice.startVoice({
       bar,
       strings,
+      name: chat.source.config?.name ?? strings.assistant,
       assetsUrl,
       emit,
       open: () => chat.client.voice(),
