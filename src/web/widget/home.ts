@@ -15,6 +15,12 @@ const units = [
   ["minute", 60_000],
 ] as const;
 
+export interface Home {
+  element: HTMLElement;
+  /** What it lists has become another visitor's, or another tab has changed it: it is left. */
+  draw(): void;
+}
+
 /** Draws it in the conversation's place; `leave` is called as soon as the visitor has chosen. */
 export function showHome(
   chat: Chat,
@@ -22,7 +28,7 @@ export function showHome(
   host: PanelHost,
   greeting: string,
   leave: () => void,
-): HTMLElement | undefined {
+): Home | undefined {
   const { shadow, box, lang } = host;
   if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
   const format = new Intl.RelativeTimeFormat(lang, { style: "narrow", numeric: "auto" });
@@ -69,5 +75,12 @@ export function showHome(
     ...(earlier.length ? [h("h2", {}, strings.earlier), h("ul", {}, ...earlier)] : []),
   );
   box.querySelector(".log")?.before(element);
-  return element;
+  const listed = () => [chat.messages[0]?.id, ...chat.earlier.map(({ sessionId }) => sessionId)].join();
+  const shown = listed();
+  return {
+    element,
+    draw() {
+      if (element.isConnected && listed() !== shown) leave();
+    },
+  };
 }
