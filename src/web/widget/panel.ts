@@ -99,14 +99,7 @@ export function createPanel(host: PanelHost): Panel {
     try {
       const { showHome } = await host.load<typeof import("./home.ts")>(HOME_FILE, HOME_INTEGRITY, "home.js");
       home?.element.remove();
-      if (box.matches(".at-home"))
-        home = showHome(
-          chat,
-          strings,
-          host,
-          source.config ? greet(source.config, shadow.host, strings) : "",
-          leaveHome,
-        );
+      if (box.matches(".at-home")) home = showHome(chat, strings, host, greet, leaveHome);
       if (box.matches(":focus")) focus();
     } catch {
       leaveHome();
