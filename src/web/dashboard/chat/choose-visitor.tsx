@@ -51,7 +51,7 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
   return (
     <FormDialog
       title="Chat as"
-      action="Begin"
+      action="Start chat"
       isReady={isReady}
       submit={submit}
       class="space-y-5"
