@@ -89,7 +89,9 @@ function Cost({ micros }: { micros: number | null }) {
 }
 
 function CompanionName({ id, names }: { id: string | null | undefined; names: Record<string, string> }) {
+  const { account } = useSession();
   if (!id) return <>Direct API requests</>;
+  if (id === account.id) return <>Model tests</>;
   return (
     <a href={`/app/companions/${id}`} dir="auto" class="font-medium wrap-anywhere hover:text-accent hover:underline">
       {names[id] ?? `deleted …${shortId(id)}`}
