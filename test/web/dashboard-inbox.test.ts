@@ -85,11 +85,11 @@ test("a visitor asks for a person, who takes the conversation, answers it, and g
   await press(page, "Add");
   await rows(page).getByText("parcels").waitFor();
   await page.getByLabel("Assigned to").selectOption({ label: "You" });
-  await page.getByText("changed whose it is").waitFor();
+  await page.getByText("changed the assignee").waitFor();
   await examine(page, "dashboard-inbox-details");
 
   await press(page, "Close");
-  await page.getByRole("status").getByText("The companion answers.").waitFor();
+  await page.getByRole("status").getByText("The companion is answering.").waitFor();
   await rows(page).getByText("Closed").waitFor();
   const { data } = (await api.call("GET", "/api/conversations")).json;
   expect(data).toMatchObject([{ state: "companion", status: "closed", tags: ["parcels"], assignee: owner.accountId }]);
@@ -133,7 +133,7 @@ test("two colleagues: one is shown what the other does, and no visitor gets two 
   await composer(grace.page).fill("Let me see.");
   await composer(grace.page).press("Enter");
   await grace.page.context().setOffline(false);
-  const refusal = grace.page.getByRole("dialog", { name: "A colleague wrote meanwhile" });
+  const refusal = grace.page.getByRole("dialog", { name: "A colleague just replied" });
   await refusal.getByText("It left today.").waitFor();
   await refusal.getByRole("button", { name: "Send anyway" }).click();
   // As sent, and for a moment as stored too.
@@ -169,7 +169,7 @@ test("a draft outlives reloading, signing out and a lost connection, and is sent
   });
   await composer(page).fill("Your parcel is here.");
   await composer(page).press("Enter");
-  await page.getByText("Your message is kept, and sent again automatically.").waitFor();
+  await page.getByText("Your message is saved, and we keep trying to send it.").waitFor();
   await page.reload();
   await hasCount(transcript(page).getByText("Your parcel is here."), 1);
   await page.getByText("Sending…").waitFor({ state: "detached" });

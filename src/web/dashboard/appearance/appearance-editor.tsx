@@ -1,6 +1,5 @@
 /** The controls of a companion's appearance beside a page that shows it, and the bar that saves. */
 import { useMemo, useState } from "preact/hooks";
-import { ColorField } from "../companion/color-field.tsx";
 import { toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
@@ -13,6 +12,7 @@ import { Segments } from "../ui/segments.tsx";
 import { Problem } from "../ui/states.tsx";
 import { type AppearanceDraft, findAppearanceProblems, maxTeaser, toAppearanceDraft } from "./appearance-draft.ts";
 import { AvatarField } from "./avatar-field.tsx";
+import { ColorField } from "./color-field.tsx";
 import { GreetingsField } from "./greetings-field.tsx";
 import { Stage } from "./stage.tsx";
 import { toWidgetConfig } from "./widget-config.ts";
@@ -60,7 +60,6 @@ export function AppearanceEditor({ companion, onSave, onUploaded }: EditorProps)
               value={draft.theme_color}
               shown={config.theme_color}
               error={problems.theme_color}
-              aside=""
               onValue={(theme_color) => change({ theme_color })}
             />
             <AvatarField
