@@ -34,8 +34,6 @@ export const english = {
   waitsToSend: "Waiting to be sent",
   remove: "Remove",
   stillWorking: "Still working…",
-  continue: "Continue",
-  earlier: "Earlier conversations",
   queued: "We'll send your message as soon as possible.",
   left: "Characters left: {count}",
   over: "{count} characters too long",
