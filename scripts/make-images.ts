@@ -11,7 +11,8 @@ import { chromium } from "playwright-core";
 const folder = join(import.meta.dir, "..", "src", "web", "images");
 const sign =
   '<path d="M12 2a10 10 0 0 0-8.5 15.2L2.4 21.6l4.6-1.1A10 10 0 1 0 12 2z" fill="#fff"/>' +
-  '<circle cx="8.6" cy="12" r="1.5" fill="#4f46e5"/><circle cx="15.4" cy="12" r="1.5" fill="#4f46e5"/>';
+  '<path d="M8.6 9v1.6m6.8-1.6v1.6" stroke="#5b51ee" stroke-width="2.6" stroke-linecap="round"/>' +
+  '<path d="M8.2 14.4q3.8 3.2 7.6 0" fill="none" stroke="#e08a00" stroke-width="2.2" stroke-linecap="round"/>';
 
 interface Image {
   file: string;
@@ -35,7 +36,7 @@ function draw({ width, height, size, radius }: Image): string {
   const [x, y] = [(width - size) / 2, (height - size) / 2];
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" style="display:block">` +
-    `<rect width="${width}" height="${height}" rx="${radius}" fill="#4f46e5"/>` +
+    `<rect width="${width}" height="${height}" rx="${radius}" fill="#5b51ee"/>` +
     `<svg x="${x}" y="${y}" width="${size}" height="${size}" viewBox="0 0 24 24">${sign}</svg></svg>`
   );
 }
