@@ -210,6 +210,7 @@ test("previews of links and home screens get PNGs of their size", async () => {
   // Whoever makes a preview asks by the whole address.
   expect(share).toStartWith(`${world.server.url}/`);
   expect(await sizeOf(share)).toEqual([1200, 630]);
+  expect(await sizeOf("/share.png")).toEqual([1200, 630]);
   expect(await sizeOf(touch)).toEqual([180, 180]);
   expect(await sizeOf("/favicon.ico")).toEqual([48, 48]);
   const own = await world.createCompanion({ avatar_url: "https://shop.example/ada.png" });
