@@ -126,7 +126,7 @@ test("an operator's dashboard tells where the demo's companion is, which is in n
   expect(made.exitCode).toBe(0);
   const { page } = await world.open();
   await page.goto(`${world.server.url}/app`);
-  await page.getByLabel("E-mail").fill("op@example.com");
+  await page.getByLabel("Email").fill("op@example.com");
   await page.getByLabel("Password", { exact: true }).fill(secret);
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("The demo's companion is not in this list").waitFor();
