@@ -23,7 +23,10 @@ test("what an owner chooses is drawn in the preview immediately, asks no server,
   await holds(page, `${inWidget(".panel")}?.offsetHeight > 100`);
   await examine(page, "dashboard-appearance");
 
+  await page.getByLabel("Colour", { exact: true }).fill("#ffffee");
+  await page.getByText("Hardly visible on a white page").waitFor();
   await page.getByLabel("Colour", { exact: true }).fill("#0f766e");
+  await page.getByText("White text on it reads well").waitFor();
   await press(page, "Tinted");
   await page.getByRole("group", { name: "Side" }).getByRole("button", { name: "Left" }).click();
   await page.getByLabel("Teaser", { exact: true }).fill("Questions? Ask me!");

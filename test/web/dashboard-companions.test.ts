@@ -21,12 +21,6 @@ test("makes a companion with everything", async () => {
   await page.getByLabel("Greeting").fill("Ahoy!");
   await page.getByRole("button", { name: "Add a question" }).click();
   await page.getByLabel("Question 1", { exact: true }).fill("When are you open?");
-  await page.getByLabel("Colour", { exact: true }).fill("#0f766e");
-  await page.getByText("White text on it reads well").waitFor();
-  await page.getByLabel("Colour", { exact: true }).fill("#ffffee");
-  await page.getByText("Hardly visible on a white page").waitFor();
-  await page.getByLabel("Colour", { exact: true }).fill("#0f766e");
-
   await page.getByLabel("System prompt").fill("x".repeat(4000));
   await page.getByText("≈ 1,000 tokens").waitFor();
   await page.getByLabel("Model").selectOption("bigger-model");
@@ -59,14 +53,14 @@ test("makes a companion with everything", async () => {
 
   await atPage(page, "Grace");
   await page.getByRole("heading", { name: "On your website" }).waitFor();
-  await page.getByText("This snippet works on this machine alone").waitFor();
+  await page.getByText("This snippet works only on this computer").waitFor();
   await keepScreenshot(page, "dashboard-install-loopback");
   const [made] = (await api.call("GET", "/api/companions")).json.data;
   expect(made).toMatchObject({
     name: "Grace",
     greeting: "Ahoy!",
     starters: ["When are you open?"],
-    theme_color: "#0f766e",
+    theme_color: null,
     model: "bigger-model",
     temperature: 0.5,
     reasoning_effort: "low",
@@ -97,7 +91,7 @@ test("sends only what was changed, and asks before unsaved work is left", async 
 
   await api.call("PATCH", `/api/companions/${id}`, { system_prompt: "Changed elsewhere." });
   await page.getByRole("button", { name: "Duplicate" }).click();
-  const copying = page.getByRole("dialog", { name: "Duplicate what is saved?" });
+  const copying = page.getByRole("dialog", { name: "Duplicate the saved version?" });
   await copying.getByRole("button", { name: "Keep editing" }).click();
   await page.getByRole("switch", { name: "Live" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
@@ -152,7 +146,13 @@ test("shows what the server finds wrong beside the field", async () => {
 
 test("pauses, resumes, duplicates and deletes", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
-  const made = (await api.call("POST", "/api/companions", { name: "Ada", metadata: { plan: "pro" } })).json;
+  const made = (
+    await api.call("POST", "/api/companions", {
+      name: "Ada",
+      metadata: { plan: "pro" },
+      appearance: { header: "tinted" },
+    })
+  ).json;
   const readConfig = async () =>
     (await apiClient(world.server.url, null).call("GET", `/api/embed/${made.embed_token}`)).status;
   await page.goto(`${world.server.url}/app/companions/${made.id}/settings`);
@@ -167,7 +167,7 @@ test("pauses, resumes, duplicates and deletes", async () => {
   await page.getByRole("button", { name: "Duplicate" }).click();
   await atPage(page, "Ada (copy)");
   const copy = (await api.call("GET", "/api/companions?q=copy")).json.data[0];
-  expect(copy).toMatchObject({ metadata: { plan: "pro" } });
+  expect(copy).toMatchObject({ metadata: { plan: "pro" }, appearance: { header: "tinted" }, theme_color: null });
 
   await page.getByRole("button", { name: "Delete…" }).click();
   const confirm = page.getByRole("button", { name: "Delete permanently" });
@@ -224,7 +224,7 @@ test("shows snippets, and adds and revokes embed tokens", async () => {
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate("navigator.clipboard.readText()")).toBe(snippet);
-  await page.getByLabel("Your website runs on").selectOption("WordPress");
+  await page.getByLabel("Platform").selectOption("WordPress");
   await page.getByText("header and footer code").waitFor();
   await keepScreenshot(page, "dashboard-install");
 
@@ -239,7 +239,7 @@ test("shows snippets, and adds and revokes embed tokens", async () => {
   await page.getByText(`data-token="${added}"`).waitFor();
 
   await row.getByRole("button", { name: "Revoke…" }).click();
-  await page.getByText("It has never been used.").waitFor();
+  await page.getByText("It's never been used.").waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await row.waitFor({ state: "detached" });
   expect((await apiClient(world.server.url, null).call("GET", `/api/embed/${added}`)).status).toBe(404);

@@ -6,7 +6,7 @@ import { createErasureMarks } from "../../src/engines/memory/coordination/erasur
 import { openSqliteStore } from "../../src/engines/sqlite/open.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { processLog } from "../../src/lib/log.ts";
-import { examine, hasCount, keepScreenshot } from "../support/browser.ts";
+import { examine, hasCount, holds, keepScreenshot } from "../support/browser.ts";
 import { type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { keepTurn } from "../support/kept-turn.ts";
 
@@ -183,7 +183,7 @@ test("finds, exports, deletes, and erases visitors", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("tries a companion, and shows what was sent, how long it took and what it used", async () => {
+test("tries a companion in its own widget, and shows what was sent, how long it took and what it used", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
   const fields = { name: "Ada", system_prompt: "Be kind.", greeting: "I am **Ada**.", starters: ["Hi?"] };
   const ada = (await api.call("POST", "/api/companions", fields)).json;
@@ -191,39 +191,39 @@ test("tries a companion, and shows what was sent, how long it took and what it u
   // The widget takes a greeting as it is written.
   await page.getByText("I am **Ada**.").waitFor();
   await page.getByRole("button", { name: "Hi?" }).click();
-  await page.locator("textarea:focus").waitFor();
-  await page.getByText("You said: Hi?").waitFor();
-  // While a reply is under way, Enter sends nothing.
-  await page.getByText("11 in, 7 out").waitFor();
-  await page.getByLabel("Message", { exact: true }).fill("[[say:**Bold** words]]");
-  await page.keyboard.press("Enter");
+  await page.locator(".row.assistant[data-state=done]", { hasText: "You said: Hi?" }).waitFor();
+  const inspector = page.getByRole("complementary", { name: "Inspector" });
+  await inspector.getByText("11 in, 7 out").waitFor();
+  const message = page.locator("companion-chat textarea");
+  await message.fill("[[say:**Bold** words]]");
+  await message.press("Enter");
   await page.locator("strong", { hasText: "Bold" }).waitFor();
-  await page.getByText("11 in, 7 out").nth(1).waitFor();
-  await hasCount(page.getByText(/^first text \d/), 2);
-  await page.getByRole("button", { name: "Prompt sent" }).nth(1).click();
-  const prompt = page.getByRole("dialog", { name: "Prompt sent" });
+  await hasCount(inspector.getByText("First text"), 2);
+  await inspector.getByText("Prompt sent").first().click();
+  const prompt = inspector.getByRole("list", { name: "Prompt sent" });
   expect(await prompt.getByRole("listitem").allInnerTexts()).toEqual([
     "system\n\nBe kind.",
     "user\n\nHi?",
     "assistant\n\nYou said: Hi?",
     "user\n\n[[say:**Bold** words]]",
   ]);
-  await page.keyboard.press("Escape");
-  await keepScreenshot(page, "dashboard-playground");
+  await examine(page, "dashboard-playground");
 
-  await page.getByLabel("Message", { exact: true }).fill("[[fail:401]]");
-  await page.keyboard.press("Enter");
+  await message.fill("[[fail:401]]");
+  await message.press("Enter");
   await page.getByRole("alert").getByText("The provider refused the server's key.").waitFor();
-  expect(await page.getByLabel("Message", { exact: true }).inputValue()).toBe("[[fail:401]]");
-  await page.getByLabel("Message", { exact: true }).fill("[[words:500]][[delay:20]]");
-  await page.keyboard.press("Enter");
+  await page.locator(".row", { hasText: "Not delivered" }).waitFor();
+  await message.fill("[[words:500]][[delay:20]]");
+  await message.press("Enter");
   await page.getByText(/^word/).last().waitFor();
-  await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByText("You stopped the reply.").waitFor();
-  await page.getByRole("button", { name: "Send" }).waitFor();
-  await page.locator("textarea:focus").waitFor();
+  await page.getByRole("button", { name: "Stop the reply" }).click();
+  await page.getByText("You stopped the reply.").first().waitFor();
   await world.mockLlm.until(() => world.mockLlm.openRequests === 0);
   expect((await api.call("GET", "/api/conversations")).json.data).toEqual([]);
+  // What was tried stays nowhere in the browser.
+  await page.getByRole("link", { name: "Install" }).click();
+  const kept = `[localStorage, sessionStorage].flatMap(Object.keys).filter((key) => key.startsWith("companion:"))`;
+  await holds(page, `${kept}.length === 0`);
   expect(complaints).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { estimateTokens } from "../../src/domain/conversation.ts";
 import { normalizeOrigin } from "../../src/domain/origin.ts";
 import { readableTextColor } from "../../src/lib/contrast.ts";
-import { judgeColor } from "../../src/web/dashboard/companion/draft.ts";
+import { judgeColor } from "../../src/web/dashboard/appearance/appearance-draft.ts";
 import { readMetadata, switchMode, toMetadataDraft } from "../../src/web/dashboard/companion/metadata-draft.ts";
 import { originProblem, splitOrigins } from "../../src/web/dashboard/companion/origins.ts";
 import { toVisitorPath } from "../../src/web/dashboard/conversations/visitor-path.ts";

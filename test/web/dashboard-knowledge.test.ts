@@ -70,31 +70,31 @@ test("files, addresses and texts are added, watched until they are ready, and sa
     { name: "prices.md", mimeType: "text/markdown", buffer: Buffer.from(prices.text) },
     { name: "broken.pdf", mimeType: "application/pdf", buffer: Buffer.from("no such thing") },
   ]);
-  const refused = page.getByRole("list", { name: "Files on their way" }).getByRole("listitem");
-  await refused.filter({ hasText: "photo.png" }).getByText("Files of this kind are not read.").waitFor();
-  await refused.filter({ hasText: "nothing.txt" }).getByText("The file is empty.").waitFor();
+  const refused = page.getByRole("list", { name: "Uploads" }).getByRole("listitem");
+  await refused.filter({ hasText: "photo.png" }).getByText("We can't read this kind of file.").waitFor();
+  await refused.filter({ hasText: "nothing.txt" }).getByText("This file is empty.").waitFor();
   await rowOf(page, "prices.md").getByText("Ready", { exact: true }).waitFor();
   await rowOf(page, "broken.pdf").getByText("This file is not what its name says.").waitFor();
   await page.getByRole("button", { name: "Dismiss photo.png" }).click();
   await hasCount(refused, 1);
 
-  const address = page.getByLabel("Address of a page or sitemap");
+  const address = page.getByLabel("URL of a page or sitemap");
   await address.fill(`${website.url}/missing`);
-  expect(await page.getByLabel("It is a sitemap").isChecked()).toBe(false);
+  expect(await page.getByLabel("This is a sitemap").isChecked()).toBe(false);
   await page.keyboard.press("Enter");
   await rowOf(page, "/missing").getByText("The page does not exist (404).").waitFor();
   expect(await address.evaluate((input) => input.matches(":focus"))).toBe(true);
   await address.fill(`${website.url}/sitemap.xml`);
-  expect(await page.getByLabel("It is a sitemap").isChecked()).toBe(true);
-  await page.getByLabel("Read it again").selectOption("168");
+  expect(await page.getByLabel("This is a sitemap").isChecked()).toBe(true);
+  await page.getByLabel("Refresh", { exact: true }).selectOption("168");
   await page.keyboard.press("Enter");
   const sitemap = page.getByRole("listitem").filter({ hasText: "/sitemap.xml" });
   await page.getByRole("status").filter({ hasText: "is ready: 2 passages." }).waitFor();
-  await sitemap.getByText("again in 7 days").waitFor();
+  await sitemap.getByText("next refresh in 7 days").waitFor();
 
   // A place to come back from.
   await page.getByRole("link", { name: "Sources", exact: true }).click();
-  await page.getByRole("button", { name: "Write a text…" }).click();
+  await page.getByRole("button", { name: "Add text…" }).click();
   await page.getByLabel("Title").fill("Opening hours");
   await page.getByLabel("Text", { exact: true }).fill("We open at nine.");
   expect(await findViolationsInState(page)).toEqual([]);
@@ -160,13 +160,13 @@ test("passages are looked at, a text is changed and read anew, a page is read ag
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-edit");
   expect(await page.getByLabel("Text", { exact: true }).inputValue()).toBe(prices.text);
-  expect(await page.getByLabel("Where visitors find it").inputValue()).toBe(prices.url);
+  expect(await page.getByLabel("Link for visitors (optional)").inputValue()).toBe(prices.url);
   await page.getByLabel("Title").fill("Prices of this year");
   await page.getByLabel("Text", { exact: true }).fill("A cargo bicycle costs 2600 euros.");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await page.getByRole("status").filter({ hasText: "Prices of this year is ready: 1 passage." }).waitFor();
 
-  await page.getByRole("button", { name: "Read again: Returns and refunds" }).click();
+  await page.getByRole("button", { name: "Refresh: Returns and refunds" }).click();
   await page.getByRole("status").filter({ hasText: "Returns and refunds is ready" }).waitFor();
   await page.getByRole("button", { name: "Delete: Prices of this year" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -183,12 +183,12 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
     await page.keyboard.press("Enter");
   };
   await ask("Do you ship to Norway?");
-  await page.getByText("No passage has a telling word of this question.").waitFor();
+  await page.getByText("No passage matches this question.").waitFor();
   await ask("What does a cargo bicycle cost?");
   const found = page.getByRole("list", { name: "Passages found" }).getByRole("listitem").first();
   await found.getByText(/^Score \d+\.\d\d$/).waitFor();
   await found.getByText("Prices", { exact: true }).waitFor();
-  await page.getByText("a chat gives the model all of it").waitFor();
+  await page.getByText("every chat includes all of it").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-found");
 
@@ -242,16 +242,16 @@ test("hundreds of sources come a page at a time, and are narrowed by title and s
   Object.assign(data[499] ?? {}, { status: "failed", error: "This document needs a password." });
   await page.route("**/sources?*", (route) => route.fulfill({ json: { data, next_cursor: null } }));
   await page.reload();
-  await page.getByText("500 of at most 500, 1,500 passages, 1 failed").waitFor();
+  await page.getByText("500 of 500 sources · 1,500 passages · 1 failed").waitFor();
   const rows = page.getByRole("list", { name: "Sources" }).getByRole("listitem");
   await hasCount(rows, 25);
   await page.getByRole("button", { name: "Show more (475 left)" }).click();
   await hasCount(rows, 50);
-  await page.getByLabel("State").selectOption("problem");
+  await page.getByLabel("Status").selectOption("problem");
   await hasCount(rows, 1);
-  await rows.getByText("This document needs a password. What was read before still answers.").waitFor();
+  await rows.getByText("This document needs a password. The last version stays live.").waitFor();
   await page.getByLabel("Search sources").fill("Text 1");
-  await page.getByText("No source fits").waitFor();
+  await page.getByText("No matching sources").waitFor();
   await page.getByRole("button", { name: "Show all" }).click();
   await hasCount(rows, 25);
   await page.setViewportSize({ width: 360, height: 740 });
@@ -259,10 +259,10 @@ test("hundreds of sources come a page at a time, and are narrowed by title and s
   expect(await findViolationsInState(page)).toEqual([]);
   await page.setViewportSize({ width: 1280, height: 860 });
 
-  await page.getByRole("link", { name: "Change in the settings" }).click();
-  await page.getByLabel("Where its sources say nothing").selectOption("grounded");
-  await page.getByLabel("What it says then").fill("Write to help@shop.example.");
-  await page.getByLabel("How replies name their sources").selectOption("markers");
+  await page.getByRole("link", { name: "Change", exact: true }).click();
+  await page.getByLabel("If the answer isn't in your sources").selectOption("grounded");
+  await page.getByLabel("Fallback message").fill("Write to help@shop.example.");
+  await page.getByLabel("Citations").selectOption("markers");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("Saved.").waitFor();
   const saved = (await api.call("GET", `/api/companions/${companion.id}`)).json;

@@ -23,7 +23,7 @@ async function openText(text: string) {
   await page.goto(`${world.server.url}/app/companions/${companion.id}/knowledge`);
   const edit = async () => {
     await page.getByRole("button", { name: /^Edit: / }).click();
-    await page.getByRole("dialog", { name: "Edit the text" }).waitFor();
+    await page.getByRole("dialog", { name: "Edit text" }).waitFor();
   };
   const save = async () => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -33,7 +33,7 @@ async function openText(text: string) {
     const bytes = `fetch("${at}/text").then((sent) => sent.arrayBuffer()).then((bytes) => [...new Uint8Array(bytes)])`;
     return Buffer.from((await page.evaluate(bytes)) as number[]).toString();
   };
-  const isSaved = () => page.getByRole("dialog", { name: "Edit the text" }).waitFor({ state: "detached" });
+  const isSaved = () => page.getByRole("dialog", { name: "Edit text" }).waitFor({ state: "detached" });
   return { ...{ page, api, at, edit, save, isSaved, readBytes }, countComplaints: () => signedIn.complaints.length };
 }
 
@@ -46,7 +46,7 @@ test("a text that somebody else has changed meanwhile is not written over unaske
   const theirs = { ...written, title: "Prices of ours", url: "https://shop.example/prices" };
   await api.call("PUT", at, theirs);
   await save();
-  await conflict.getByText("title, address").waitFor();
+  await conflict.getByText("title, link").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-text-conflict");
   expect(await readBytes()).toBe(written.text);
@@ -58,7 +58,7 @@ test("a text that somebody else has changed meanwhile is not written over unaske
   await conflict.waitFor();
   await api.call("PUT", at, { ...theirs, text: "Sold out." });
   await conflict.getByRole("button", { name: "Keep mine" }).click();
-  await conflict.getByText("title, text, address").waitFor();
+  await conflict.getByText("title, text, link").waitFor();
   expect(await readBytes()).toBe("Sold out.");
   await conflict.getByRole("button", { name: "Keep mine" }).click();
   await isSaved();

@@ -64,11 +64,11 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   await page.getByText("No tools yet").waitFor();
   await press(page, "Add a tool");
   await inDialog(page, "Add");
-  await dialogOf(page).getByText("Enter its address.").waitFor();
-  await dialogOf(page).getByText("Give it a name.").waitFor();
+  await dialogOf(page).getByText("Enter the URL.").waitFor();
+  await dialogOf(page).getByText("Enter a name.").waitFor();
   await holds(page, "document.activeElement?.getAttribute('aria-invalid') === 'true'");
   await examine(page, "dashboard-tool-problems");
-  await page.getByLabel("Address").fill(address);
+  await page.getByLabel("URL").fill(address);
   await page.getByLabel("Name", { exact: true }).fill("find_order");
   await page.getByLabel("Title").fill("Find an order");
   await page.getByLabel("Description", { exact: true }).fill("Finds an order by its number.");
@@ -116,14 +116,14 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   expect(JSON.parse(await page.getByLabel("Arguments").inputValue())).toEqual({ number: "", parcels: 0 });
   await page.getByLabel("Arguments").fill('{"number": "4711",\n  "parcels" 2}');
   await dialogOf(page).getByText("Not JSON yet: line 2, column 13: a colon is expected.").waitFor();
-  expect(await page.getByRole("button", { name: "Call it" }).isDisabled()).toBe(true);
+  expect(await page.getByRole("button", { name: "Run" }).isDisabled()).toBe(true);
   await page.getByLabel("Arguments").fill('{"number": 4711}');
-  await inDialog(page, "Call it");
+  await inDialog(page, "Run");
   await dialogOf(page).getByText("The arguments are invalid").waitFor();
   await dialogOf(page).getByText("Nothing was sent.").waitFor();
   expect(received).toHaveLength(0);
   await page.getByLabel("Arguments").fill('{"number": "4711"}');
-  await inDialog(page, "Call it");
+  await inDialog(page, "Run");
   await dialogOf(page).getByRole("status").getByText('"state": "sent"').waitFor();
   await examine(page, "dashboard-tool-tried");
   const [{ headers = {}, body = "" } = {}] = received;
@@ -131,10 +131,10 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   expect(headers["x-shop"]).toBe("7");
 
   answer = () => new Response("our stack trace", { status: 404 });
-  await inDialog(page, "Call it");
+  await inDialog(page, "Run");
   const alert = dialogOf(page).getByRole("alert");
   await alert.getByText("The tool answered with status 404.").waitFor();
-  await alert.getByText(`Check the address: ${address}`).waitFor();
+  await alert.getByText(`Check the URL: ${address}`).waitFor();
   expect(await page.content()).not.toContain("our stack trace");
   await examine(page, "dashboard-tool-failed");
   answer = () => Response.json({ state: "sent" });
@@ -157,7 +157,7 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
   await press(page, "Edit… Find an order");
   await page.getByLabel("JSON Schema").waitFor();
   expect(await page.getByRole("button", { name: "Fields" }).isDisabled()).toBe(true);
-  await dialogOf(page).getByText("This goes beyond fields").waitFor();
+  await dialogOf(page).getByText("Uses more than fields can show").waitFor();
   await examine(page, "dashboard-tool-json");
   await page.getByLabel("JSON Schema").fill('{"type": "string"}');
   await dialogOf(page).getByText('Must be the schema of an object: "type": "object".').waitFor();
@@ -178,9 +178,9 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
 
   await press(page, "Edit… Find an order");
   await dialogOf(page).getByText("X-Shop").waitFor();
-  await press(page, "Replace the headers");
+  await press(page, "Replace headers");
   await inDialog(page, "Save");
-  await dialogOf(page).getByText("Type the value of each header").waitFor();
+  await dialogOf(page).getByText("Enter a value for every header").waitFor();
   await page.getByLabel("Value of header 1").fill("8");
   await page.getByLabel("Title").fill("Look up an order");
   await api.call("PATCH", `${path}/${made?.id}`, { timeout_ms: 5000 });
@@ -210,12 +210,12 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
 test("an MCP server is added without a secret, lists its tools, and one of them is called", async () => {
   const { page, api, path, complaints } = await openTools();
   await press(page, "Add a tool");
-  await page.getByLabel("What carries out its calls").selectOption("An MCP server");
+  await page.getByLabel("Type").selectOption("MCP server");
   expect(await page.getByLabel("Verified visitors only").count()).toBe(0);
   await page.getByLabel("Ask the visitor before each call").check();
-  await page.getByLabel("Address").fill(mcp.url);
+  await page.getByLabel("URL").fill(mcp.url);
   await page.getByLabel("Name", { exact: true }).fill("shop");
-  await page.getByLabel("Which of its tools").fill("add\norder");
+  await page.getByLabel("Tools to use").fill("add\norder");
   await inDialog(page, "Add");
   await dialogOf(page).waitFor({ state: "detached" });
   await page.getByText("MCP server: add, order").waitFor();
@@ -224,9 +224,9 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
     { mcp_url: mcp.url, tools: ["add", "order"], confirm: true },
   ]);
   await press(page, "Try… shop");
-  await page.getByLabel("Which of its tools (2)").selectOption("shop_add");
+  await page.getByLabel("Tool (2 offered)").selectOption("shop_add");
   await page.getByLabel("Arguments").fill('{"a": 2, "b": 3}');
-  await inDialog(page, "Call it");
+  await inDialog(page, "Run");
   await dialogOf(page).getByRole("status").getByText("The sum is 5.").waitFor();
   await examine(page, "dashboard-tool-mcp");
   await page.keyboard.press("Escape");
@@ -234,33 +234,33 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
   await api.call("PATCH", `${path}/${made?.id}`, { tools: ["nothing"] });
   await page.reload();
   await press(page, "Try… shop");
-  await dialogOf(page).getByText("The server offers none of the tools that are chosen").waitFor();
-  expect(await page.getByRole("button", { name: "Call it" }).isDisabled()).toBe(true);
+  await dialogOf(page).getByText("The server offers none of the tools you chose").waitFor();
+  expect(await page.getByRole("button", { name: "Run" }).isDisabled()).toBe(true);
   await page.keyboard.press("Escape");
   await api.call("PATCH", `${path}/${made?.id}`, { mcp_url: address });
   await press(page, "Try… shop");
-  await dialogOf(page).getByRole("alert").getByText("its log has more").waitFor();
+  await dialogOf(page).getByRole("alert").getByText("Its log may show more").waitFor();
   expect(complaints).toEqual([]);
 });
 
 test("what the model called is in the transcript and among the last calls, as text and never as markup", async () => {
   const { page, api, companion, complaints } = await openTools([order]);
   await press(page, "Last calls Find an order");
-  await dialogOf(page).getByText("None yet.").waitFor();
+  await dialogOf(page).getByText("No calls yet.").waitFor();
   await page.keyboard.press("Escape");
   const results = [Response.json({ state: "<img src=x onerror=alert(1)>" }), new Response(null, { status: 500 })];
   answer = () => results.shift() ?? Response.json({});
   await world.say(companion.embed_token, '[[call:find_order {"number":"4711"}]] [[call:find_order {"number":"4711"}]]');
   await press(page, "Last calls Find an order");
-  const calls = page.getByRole("list", { name: "Calls of tools" }).getByRole("listitem");
+  const calls = page.getByRole("list", { name: "Tool calls" }).getByRole("listitem");
   await hasCount(calls, 2);
   await calls.getByText("failed", { exact: true }).click();
   await calls.getByText("The tool failed (status 500)").waitFor();
   await calls.getByText("done", { exact: true }).click();
   await calls.getByText("<img src=x onerror=alert(1)>").waitFor();
   await examine(page, "dashboard-tool-calls");
-  await calls.getByRole("link", { name: "The conversation" }).first().click();
-  await page.getByText("Tools: 2 calls, 1 failed").click();
+  await calls.getByRole("link", { name: "Open conversation" }).first().click();
+  await page.getByText("2 tool calls, 1 failed").click();
   const done = page.getByRole("log").getByRole("listitem").filter({ hasText: "done" });
   await done.getByText("done", { exact: true }).click();
   await done.getByText('"number": "4711"').waitFor();

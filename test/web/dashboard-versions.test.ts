@@ -29,7 +29,7 @@ test("changes have notes and a history; a draft is compared with what is live, p
   const base = `/app/companions/${id}`;
   const change = (fields: object) => api.call("PATCH", path, fields);
   await page.goto(`${world.server.url}${base}/history`);
-  await page.getByText("It has never been changed").waitFor();
+  await page.getByText("No changes yet").waitFor();
   const source = await api.call("POST", `${path}/sources`, {
     type: "text",
     title: "Opening hours",
@@ -52,14 +52,14 @@ test("changes have notes and a history; a draft is compared with what is live, p
   expect((await api.call("GET", path)).json).toMatchObject({ greeting: null });
 
   await page.getByRole("link", { name: "Compare" }).click();
-  await page.getByLabel("Message").fill("When are you open?");
-  await page.getByLabel("Message").press("Enter");
-  const sides = page.getByRole("log", { name: "Comparison" });
+  const message = page.locator("companion-chat textarea").first();
+  await message.fill("When are you open?");
+  await message.press("Enter");
   for (const [side, answered] of [
     ["Live", "version 3"],
     ["Draft", "draft"],
   ] as const) {
-    await sides.getByRole("region", { name: side }).getByText(answered, { exact: true }).waitFor();
+    await page.getByRole("region", { name: side, exact: true }).getByText(answered, { exact: true }).waitFor();
   }
   await examine(page, "dashboard-compare");
 
@@ -70,12 +70,12 @@ test("changes have notes and a history; a draft is compared with what is live, p
   await dialog(page, "Publish the draft?").getByLabel("Note").fill("Formal from June on");
   await examine(page, "dashboard-publish");
   await dialog(page, "Publish the draft?").getByRole("button", { name: "Publish" }).click();
-  const conflict = dialog(page, "It was changed live meanwhile");
+  const conflict = dialog(page, "The live version has changed");
   await conflict.getByText("greeting").waitFor();
   await examine(page, "dashboard-publish-conflict");
   await conflict.getByRole("button", { name: "Overwrite and publish" }).click();
-  await page.getByText("Published:").waitFor();
-  await page.getByText("There is a draft.").waitFor({ state: "detached" });
+  await page.getByText("Published.").waitFor();
+  await page.getByText("You have a draft.").waitFor({ state: "detached" });
   expect((await api.call("GET", path)).json).toMatchObject({ greeting: "Hello!" });
 
   // From a reply to the version that gave it.
@@ -87,17 +87,17 @@ test("changes have notes and a history; a draft is compared with what is live, p
   expect(await page.locator("mark").allInnerTexts()).toEqual(["kind", "formal"]);
   await page.getByRole("region", { name: "Version 5" }).getByText("Formal from June on").waitFor();
   await examine(page, "dashboard-history");
-  await page.getByLabel("Compared with").selectOption({ label: "Version 2" });
+  await page.getByLabel("Compare with").selectOption({ label: "Version 2" });
   await page.getByText("From version 2 to version 5").waitFor();
-  await page.getByText("All that it sets").click();
+  await page.getByText("All settings").click();
 
   await page.getByRole("link", { name: /^Version 2/ }).click();
   await api.call("DELETE", `${path}/sources/${source.json["id"]}`);
   await page.getByText("Opening hours (").waitFor();
   await press(page, "Restore…");
   await dialog(page, "Restore version 2?").getByRole("button", { name: "Restore" }).click();
-  await page.getByText("It is as it was in version 2.").waitFor();
-  await dialog(page, "Restored, but not all of it").getByText("Opening hours").waitFor();
+  await page.getByText("Version 2 is live again.").waitFor();
+  await dialog(page, "Restored, with exceptions").getByText("Opening hours").waitFor();
   await examine(page, "dashboard-restored");
   await press(page, "Done");
   await page.getByRole("link", { name: /^Version 1/ }).click();
@@ -107,11 +107,11 @@ test("changes have notes and a history; a draft is compared with what is live, p
   await examine(page, "dashboard-restore");
   await change({ greeting: "Good day!" });
   await dialog(page, "Restore version 1?").getByRole("button", { name: "Restore" }).click();
-  await dialog(page, "It was changed meanwhile").getByRole("button", { name: "Show what changed" }).click();
+  await dialog(page, "Someone changed this companion").getByRole("button", { name: "Show changes" }).click();
   await page.getByRole("link", { name: /^Version 8.*greeting/ }).waitFor();
   await press(page, "Restore…");
   await dialog(page, "Restore version 1?").getByRole("button", { name: "Restore" }).click();
-  await page.getByText("It is as it was in version 1.").waitFor();
+  await page.getByText("Version 1 is live again.").waitFor();
   expect((await api.call("GET", path)).json).toMatchObject({ greeting: null, system_prompt: prompt });
   expect(complaints).toEqual([]);
 }, 120_000);

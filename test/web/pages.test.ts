@@ -129,7 +129,7 @@ test("an operator's dashboard tells where the demo's companion is, which is in n
   await page.getByLabel("Email").fill("op@example.com");
   await page.getByLabel("Password", { exact: true }).fill(secret);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("The demo's companion is not in this list").waitFor();
+  await page.getByText("The demo's companion isn't in this list").waitFor();
   await keepScreenshot(page, "dashboard-demo");
   const path = await page.getByRole("link", { name: "Open its page" }).getAttribute("href");
   expect(await (await fetch(world.server.url + path)).text()).toContain("<title>Ada</title>");

@@ -119,10 +119,10 @@ for (const colorScheme of someOf(["light", "dark"] as const)) {
       ["arabic", "عربي"],
     ] as const) {
       await page.goto(`${world.server.url}/app/companions/${ada.id}/playground`);
-      await page.getByLabel("Message").fill(question);
-      await page.keyboard.press("Enter");
-      await page.getByText("Prompt sent").waitFor();
-      const played = page.locator(".reply").last();
+      await page.locator("companion-chat textarea").fill(question);
+      await page.locator("companion-chat textarea").press("Enter");
+      await page.locator(".row.assistant[data-state=done]").waitFor();
+      const played = page.locator(".row.assistant .body").last();
       if (language === "english") await expectLooks(played);
       else expect(await styleOf(played, "ul", "direction")).toBe("rtl");
       expect(await findViolations(page)).toEqual([]);

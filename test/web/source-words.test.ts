@@ -26,8 +26,8 @@ test("files that would be refused are refused before they are sent, with what to
     expect([name, findFileProblem({ name, size: 20 * 1024 * 1024 })]).toEqual([name, null]);
   }
   expect(findFileProblem({ name: "a.doc", size: 1 })).toContain("Save it as one of these: PDF, Word (.docx)");
-  expect(findFileProblem({ name: "a.pdf", size: 20 * 1024 * 1024 + 1 })).toContain("larger than 20 MiB");
-  expect(findFileProblem({ name: "a.pdf", size: 0 })).toBe("The file is empty.");
+  expect(findFileProblem({ name: "a.pdf", size: 20 * 1024 * 1024 + 1 })).toContain("Larger than 20 MiB");
+  expect(findFileProblem({ name: "a.pdf", size: 0 })).toBe("This file is empty.");
 });
 
 test("a source's state tells how far it is, and its error what to do", () => {
@@ -41,14 +41,14 @@ test("a source's state tells how far it is, and its error what to do", () => {
   ].map((source) => describeState(source).label);
   expect(labels).toEqual([
     ...["Queued", "Indexing", "Indexing 12 of 214 pages", "Indexing, 1 page so far"],
-    ...["Ready, with a problem", "Failed"],
+    ...["Ready with warnings", "Failed"],
   ]);
   expect(findWayOut(sourceOf({ status: "failed", error: "It is empty." }))).toBe(
-    "What was read before still answers. Replace the file, or delete it.",
+    "The last version stays live. Replace the file or delete it.",
   );
   const scan = "This PDF has no text: its pages are pictures. Add the text itself.";
   expect(findWayOut(sourceOf({ status: "failed", error: scan, chunks: 0 }))).toBe("");
-  expect(findWayOut(sourceOf({ status: "queued", error: "No host." }))).toBe("It is tried again by itself.");
+  expect(findWayOut(sourceOf({ status: "queued", error: "No host." }))).toBe("Retrying automatically.");
   expect(findWayOut(ready)).toBe("");
 });
 

@@ -64,8 +64,8 @@ test("rows say what they can, whatever the order, and leave every other schema t
 test("names of rows are there and differ, empty rows are none, and a schema is of an object", () => {
   const row = { name: "a", type: "string", description: "", isRequired: false };
   const of = (...rows: (typeof row)[]) => readParameters({ mode: "rows", rows, json: "" });
-  expect(of(row, { ...row, name: " a " })).toEqual({ problem: "The parameter “a” is there twice." });
-  expect(of({ ...row, name: "", description: "x" })).toEqual({ problem: "A parameter has no name." });
+  expect(of(row, { ...row, name: " a " })).toEqual({ problem: "Two parameters are called “a”." });
+  expect(of({ ...row, name: "", description: "x" })).toEqual({ problem: "Give every parameter a name." });
   expect(of({ ...row, name: " " })).toEqual({ value: { type: "object", properties: {} } });
   expect(readParameters({ mode: "json", rows: [], json: "" })).toEqual({ value: { type: "object", properties: {} } });
   expect(readParameters({ mode: "json", rows: [], json: "{}" })).toHaveProperty("problem");
@@ -119,7 +119,7 @@ test("an MCP server is sent neither parameters nor whom they are for, and its to
   expect(toToolBody(draft)).toEqual({ ...body, tools: null });
   expect(toToolBody({ ...draft, tools: " add \n\norder" })).toEqual({ ...body, tools: ["add", "order"] });
   expect(findToolProblems({ ...draft, seconds: "0,5", name: "Shop" })).toEqual({
-    name: "Only a-z, 0-9 and _, and at most 64 of them.",
+    name: "Use a-z, 0-9 and _ only, up to 64 characters.",
     timeout_ms: "From 0.1 to 20 seconds.",
   });
 });

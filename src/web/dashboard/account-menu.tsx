@@ -1,12 +1,12 @@
-/** The menu of whoever is signed in: their account, the theme, help, and the way out. */
+/** The menu of the person who is signed in: their account, the theme, help, and the way out. */
 import { ChevronsUpDown, CircleHelp, LogOut, type LucideIcon, Monitor, Moon, Sun, UserRound } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { toSentence } from "./lib/api.ts";
 import { signOut, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { type Theme, theme } from "./lib/theme.ts";
 import { say } from "./ui/toast.tsx";
+import { useMenu } from "./ui/use-menu.ts";
 
 const themes: readonly { value: Theme; label: string; Icon: LucideIcon }[] = [
   { value: "light", label: "Light", Icon: Sun },
@@ -17,40 +17,9 @@ const item = "flex w-full items-center gap-3 rounded-md px-2 py-2 text-left hove
 
 export function AccountMenu() {
   const { account, member } = useSession();
-  const [isOpen, setIsOpen] = useState(false);
-  const frame = useRef<HTMLDivElement>(null);
-  const items = () => [...(frame.current?.querySelectorAll<HTMLElement>("[role^=menuitem]") ?? [])];
-  const close = () => {
-    setIsOpen(false);
-    frame.current?.querySelector("button")?.focus();
-  };
-
-  // Before the next key is handled.
-  useLayoutEffect(() => {
-    if (!isOpen) return;
-    items()[0]?.focus();
-    const closeOutside = ({ target }: Event) => {
-      if (target instanceof Node && !frame.current?.contains(target)) setIsOpen(false);
-    };
-    document.addEventListener("pointerdown", closeOutside);
-    return () => document.removeEventListener("pointerdown", closeOutside);
-  }, [isOpen]);
-
-  function steer(event: KeyboardEvent): void {
-    if (!isOpen) return;
-    const all = items();
-    const at = all.findIndex((one) => one === document.activeElement);
-    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
-    if (event.key === "Tab") setIsOpen(false);
-    if (event.key === "Escape") close();
-    if (next !== undefined) all.at(next % all.length)?.focus();
-    // The drawer, in which this menu stands on phones, stays open.
-    if (next !== undefined || event.key === "Escape") event.preventDefault();
-  }
-
+  const { isOpen, close, frame, opener } = useMenu();
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the menu in it.
-    <div ref={frame} class="relative" onKeyDown={steer}>
+    <div {...frame}>
       {isOpen && (
         <div
           role="menu"
@@ -76,13 +45,7 @@ export function AccountMenu() {
           </button>
         </div>
       )}
-      <button
-        type="button"
-        aria-haspopup="menu"
-        aria-expanded={isOpen}
-        class="flex w-full items-center gap-2 rounded-lg p-2 text-left hover:bg-sunken"
-        onClick={() => setIsOpen(!isOpen)}
-      >
+      <button type="button" {...opener} class="flex w-full items-center gap-2 rounded-lg p-2 text-left hover:bg-sunken">
         <span
           aria-hidden="true"
           class="grid size-8 shrink-0 place-items-center rounded-full bg-tint font-semibold text-accent uppercase"

@@ -1,5 +1,6 @@
 /** The widget's element in the dashboard: with a configuration from here, and answers from here. */
 import type { CompanionConfig } from "../sdk/connection.ts";
+import { forgetCompanion } from "../sdk/storage.ts";
 
 export interface PreviewElement extends HTMLElement {
   config: CompanionConfig | null;
@@ -30,9 +31,7 @@ export async function mountWidget(
 ): Promise<PreviewElement | null> {
   await loadWidget();
   if (!host?.isConnected) return null;
-  for (const storage of [localStorage, sessionStorage]) {
-    for (const key of Object.keys(storage)) if (key.startsWith(`companion:${token}:`)) storage.removeItem(key);
-  }
+  forgetCompanion(token);
   const element = document.createElement("companion-chat") as PreviewElement;
   element.setAttribute("token", token);
   element.setAttribute("base-url", location.origin);

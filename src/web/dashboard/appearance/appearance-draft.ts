@@ -1,5 +1,5 @@
 /** How a companion's chat is drawn, while it is edited: everything as the form has it, and what would be sent of it. */
-import { isColor } from "../lib/color.ts";
+import { contrast, isColor, textColorOn } from "../lib/color.ts";
 import type { Companion } from "../lib/types.ts";
 
 export type Appearance = NonNullable<Companion["appearance"]>;
@@ -95,4 +95,19 @@ export function findAppearanceProblems(draft: AppearanceDraft): AppearanceProble
   else if (draft.greetings.some(({ text }) => [...text].length > 1000))
     problems.greetings = "At most 1,000 characters each.";
   return problems;
+}
+
+/** A sentence for owners, and whether it is a warning. */
+export function judgeColor(color: string): { text: string; isWarning: boolean } | null {
+  if (!isColor(color)) return null;
+  const textColor = textColorOn(color);
+  const ratio = contrast(color, textColor).toFixed(1);
+  if (contrast(color, "#ffffff") < 1.6) {
+    return { text: "Hardly visible on a white page: choose something darker.", isWarning: true };
+  }
+  if (contrast(color, "#000000") < 1.6) {
+    return { text: "Hardly visible on a dark page: choose something lighter.", isWarning: true };
+  }
+  const name = textColor === "#ffffff" ? "White" : "Black";
+  return { text: `${name} text on it reads well (contrast ${ratio}:1).`, isWarning: false };
 }

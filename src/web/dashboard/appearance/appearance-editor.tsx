@@ -1,8 +1,6 @@
 /** The controls of a companion's appearance beside a page that shows it, and the bar that saves. */
 import { useMemo, useState } from "preact/hooks";
-import { ColorField } from "../companion/color-field.tsx";
 import { toSentence } from "../lib/api.ts";
-import { avatarImage, defaultThemeColor, isColor } from "../lib/color.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
@@ -12,16 +10,12 @@ import { Form, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { Problem } from "../ui/states.tsx";
-import {
-  type AppearanceDraft,
-  findAppearanceProblems,
-  maxTeaser,
-  toAppearanceBody,
-  toAppearanceDraft,
-} from "./appearance-draft.ts";
+import { type AppearanceDraft, findAppearanceProblems, maxTeaser, toAppearanceDraft } from "./appearance-draft.ts";
 import { AvatarField } from "./avatar-field.tsx";
+import { ColorField } from "./color-field.tsx";
 import { GreetingsField } from "./greetings-field.tsx";
 import { Stage } from "./stage.tsx";
+import { toWidgetConfig } from "./widget-config.ts";
 
 interface EditorProps {
   companion: Companion;
@@ -46,22 +40,9 @@ export function AppearanceEditor({ companion, onSave, onUploaded }: EditorProps)
   const problems = isTried ? found : { ...found, greetings: undefined };
   const change = (part: Partial<AppearanceDraft>) => setDraft((before) => ({ ...before, ...part }));
 
-  const color = isColor(draft.theme_color) ? draft.theme_color : defaultThemeColor;
-  const avatar = /^https?:\/\/\S+$/.test(draft.avatar_url)
-    ? draft.avatar_url
-    : (companion.avatar?.url ?? avatarImage(companion.name, color));
-  const { appearance } = toAppearanceBody(draft);
-  const config = {
-    name: companion.name,
-    avatar_url: avatar,
-    greeting: companion.greeting?.trim() || `Hi, I'm ${companion.name}. How can I help you?`,
-    theme_color: color,
-    has_voice: server.has_voice_provider && (companion.voice_id ?? companion.voice_agent_id) !== null,
-    has_text_agent: true,
-    voice_provider: "none",
-    starters: companion.starters,
-    ...(appearance && { appearance: onlySet(appearance) }),
-  };
+  const config = toWidgetConfig(companion, draft, {
+    hasVoice: server.has_voice_provider && (companion.voice_id ?? companion.voice_agent_id) !== null,
+  });
   return (
     <div class="grid items-start gap-6 lg:grid-cols-[22.5rem_minmax(0,1fr)]">
       <Form
@@ -77,14 +58,13 @@ export function AppearanceEditor({ companion, onSave, onUploaded }: EditorProps)
           <div class="space-y-5">
             <ColorField
               value={draft.theme_color}
-              shown={color}
+              shown={config.theme_color}
               error={problems.theme_color}
-              aside=""
               onValue={(theme_color) => change({ theme_color })}
             />
             <AvatarField
               companion={companion}
-              shown={avatar}
+              shown={config.avatar_url}
               address={draft.avatar_url}
               addressProblem={problems.avatar_url}
               onAddress={(avatar_url) => change({ avatar_url })}
@@ -188,13 +168,6 @@ export function AppearanceEditor({ companion, onSave, onUploaded }: EditorProps)
       </div>
     </div>
   );
-}
-
-/** As the configuration has it: what is not set is left out. */
-function onlySet<Value extends object>(value: Value): { [Key in keyof Value]?: NonNullable<Value[Key]> } {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== null)) as ReturnType<
-    typeof onlySet<Value>
-  >;
 }
 
 interface ChoiceProps<Value extends string> {

@@ -1,6 +1,5 @@
 /** A companion while it is edited: everything as text, and what would be sent of it. */
 import { changedFields } from "../lib/api.ts";
-import { contrast, defaultThemeColor, isColor, textColorOn } from "../lib/color.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Companion, CompanionDraft, Json } from "../lib/types.ts";
 import { type MetadataDraft, readMetadata, toMetadataDraft } from "./metadata-draft.ts";
@@ -14,15 +13,7 @@ import {
 } from "./people-draft.ts";
 
 /** Fields that are a text, or not set. */
-const textFields = [
-  "system_prompt",
-  "greeting",
-  "avatar_url",
-  "theme_color",
-  "model",
-  "reasoning_effort",
-  "no_answer_text",
-] as const;
+const textFields = ["system_prompt", "greeting", "model", "reasoning_effort", "no_answer_text"] as const;
 /** Fields that are a number, or not set, with the most that each may be. */
 const numberFields = {
   temperature: 2,
@@ -117,10 +108,6 @@ export function findProblems(draft: Draft, planMessages: number): Problems {
   tooLong("greeting", 1000);
   tooLong("no_answer_text", 1000);
   if (draft.starters.some((starter) => [...starter].length > 200)) problems.starters = "At most 200 characters each.";
-  if (draft.avatar_url !== "" && !/^https?:\/\/\S+$/.test(draft.avatar_url)) {
-    problems.avatar_url = "Must begin with https:// or http://.";
-  }
-  if (draft.theme_color !== "" && !isColor(draft.theme_color)) problems.theme_color = "Must look like #4f46e5.";
   if (draft.voice !== "none" && draft.voice_value.trim() === "") problems.voice_value = "Enter the ID.";
   for (const [field, bound] of Object.entries(numberFields) as [NumberField, number][]) {
     const most = field === "daily_messages" ? planMessages : bound;
@@ -178,11 +165,6 @@ export function findChanged(before: Settings, after: Settings): string[] {
   return Object.keys(changedFields(toBody(toDraft(before)), toBody(toDraft(after))));
 }
 
-/** The colour that visitors will see. */
-export function shownColor(draft: Draft): string {
-  return isColor(draft.theme_color) ? draft.theme_color : defaultThemeColor;
-}
-
 /** What each part of the form is given. */
 export interface SectionProps {
   draft: Draft;
@@ -202,19 +184,4 @@ export function tie({ draft, problems, change, managed }: SectionProps, field: T
     error: problems[field],
     aside: [mark, aside].filter(Boolean).join(", "),
   };
-}
-
-/** A sentence for owners, and whether it is a warning. */
-export function judgeColor(color: string): { text: string; isWarning: boolean } | null {
-  if (!isColor(color)) return null;
-  const textColor = textColorOn(color);
-  const ratio = contrast(color, textColor).toFixed(1);
-  if (contrast(color, "#ffffff") < 1.6) {
-    return { text: "Hardly visible on a white page: choose something darker.", isWarning: true };
-  }
-  if (contrast(color, "#000000") < 1.6) {
-    return { text: "Hardly visible on a dark page: choose something lighter.", isWarning: true };
-  }
-  const name = textColor === "#ffffff" ? "White" : "Black";
-  return { text: `${name} text on it reads well (contrast ${ratio}:1).`, isWarning: false };
 }

@@ -92,7 +92,7 @@ export function Editor({ id, kept, round = 0, target, managed, onSave, children 
       {id !== undefined && <SectionIndex />}
       <div class="min-w-0">
         <Form noValidate class="space-y-4" onSubmit={() => submit()}>
-          <IdentitySection {...section} />
+          <IdentitySection {...section} id={id} />
           <BehaviourSection {...section} />
           <h2 class="pt-4 text-13 font-medium text-muted">Advanced</h2>
           <div class="card">

@@ -42,7 +42,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
   return (
     <Section
       title="Embed tokens"
-      hint="Public, and valid for this companion only. With one per place you can revoke one without the others."
+      hint="Public, and valid for this companion only. Use one per website, so you can revoke each on its own."
       actions={
         <Button icon={Plus} onClick={() => setIsAdding(true)}>
           Add a token
@@ -53,7 +53,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
         label="Embed tokens"
         columns={columns}
         list={tokens}
-        empty={<Empty title="No embed tokens">Nobody can reach the companion.</Empty>}
+        empty={<Empty title="No embed tokens">Visitors can't reach your companion until you add one.</Empty>}
       />
       {isAdding && <AddToken path={path} onAdded={tokens.reload} onClose={() => setIsAdding(false)} />}
       {revoked && (
@@ -68,12 +68,15 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
           onClose={() => setRevoked(null)}
         >
           <p>
-            Wherever this token is pasted the chat disappears at once, and its link <code>/c/…</code> is gone for good.{" "}
+            The chat disappears from every page that uses this token, and its link <code>/c/…</code> stops working for
+            good.{" "}
             {revoked.last_used_at === null
-              ? "It has never been used."
-              : `It was used ${formatRelative(revoked.last_used_at)}: something will break.`}
+              ? "It's never been used."
+              : `Last used ${formatRelative(revoked.last_used_at)}. Anything still using it will stop working.`}
           </p>
-          {tokens.items.length === 1 && !tokens.hasMore && <p>It is the only one: nobody will reach the companion.</p>}
+          {tokens.items.length === 1 && !tokens.hasMore && (
+            <p>It's your only token: visitors won't reach your companion without it.</p>
+          )}
         </Confirm>
       )}
     </Section>
@@ -102,7 +105,7 @@ function AddToken({ path, onAdded, onClose }: AddTokenProps) {
         value={name}
         onValue={setName}
         placeholder="Landing page"
-        hint="Where you will paste it."
+        hint="The website it's for."
         error={fieldProblem(submit.error, "name")}
       />
     </FormDialog>

@@ -20,7 +20,7 @@ export const guides: readonly Guide[] = [
   },
   {
     name: "Inside a page, without a bubble",
-    steps: ["Paste this where the chat should stand.", "It fills the width of its container."],
+    steps: ["Paste this where you want the chat.", "The chat fills the width of its container."],
     snippet: element,
   },
   {
@@ -46,7 +46,7 @@ export const guides: readonly Guide[] = [
     steps: [
       "Open Settings, Custom code, Add custom code.",
       "Paste this line, and choose “All pages” and “Body – end”.",
-      "Apply. It needs a site with a domain of its own.",
+      "Apply. Your site needs its own domain.",
     ],
     snippet: scriptTag,
   },
@@ -62,7 +62,7 @@ export const guides: readonly Guide[] = [
   },
   {
     name: "Google Tag Manager",
-    steps: ["Add a tag of the kind “Custom HTML” and paste this.", "Let it fire on all pages, then publish."],
+    steps: ["Add a tag of type “Custom HTML” and paste this.", "Trigger it on all pages, then publish."],
     // Its parser runs scripts in a way of its own, which hides the tag from them.
     snippet: (baseUrl, token) =>
       `<script>\n  var script = document.createElement("script");\n  script.src = "${baseUrl}/widget.js";\n` +

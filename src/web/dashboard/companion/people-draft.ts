@@ -159,7 +159,7 @@ export function findPeopleProblems({ handoff, leads }: PeopleDraft): Partial<Rec
       problems["leads.consent_text"] = `At most ${maxTextLength} characters.`;
     }
     if (leads.reply_to.trim() !== "" && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(leads.reply_to.trim())) {
-      problems["leads.reply_to"] = "Must be an e-mail address.";
+      problems["leads.reply_to"] = "Must be an email address.";
     }
   }
   return problems;

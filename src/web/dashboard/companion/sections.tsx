@@ -6,16 +6,20 @@ import { Button, IconButton } from "../ui/button.tsx";
 import { SelectField, TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import { Section } from "../ui/page.tsx";
-import { ColorField } from "./color-field.tsx";
-import { maxPromptLength, maxStarters, type SectionProps, shownColor, tie } from "./draft.ts";
+import { maxPromptLength, maxStarters, type SectionProps, tie } from "./draft.ts";
 import { Fold } from "./fold.tsx";
 import { describeMetadata } from "./metadata-draft.ts";
 import { MetadataEditor } from "./metadata-editor.tsx";
 import { splitOrigins } from "./origins.ts";
 import { PlaceholderGuide } from "./visitors-sections.tsx";
 
-export function IdentitySection(props: SectionProps) {
-  const { draft } = props;
+interface IdentityProps extends SectionProps {
+  /** The companion's; none for a new one. */
+  id: string | undefined;
+}
+
+export function IdentitySection(props: IdentityProps) {
+  const { draft, id } = props;
   return (
     <Section id="profile" title="Profile">
       <div class="space-y-5">
@@ -28,17 +32,15 @@ export function IdentitySection(props: SectionProps) {
           hint="Shown before the first message. Leave empty for a default greeting."
         />
         <StartersEditor {...props} />
-        <div class="grid gap-5 sm:grid-cols-2">
-          <ColorField {...tie(props, "theme_color")} shown={shownColor(draft)} />
-          <TextField
-            label="Avatar image URL"
-            type="url"
-            isCode
-            {...tie(props, "avatar_url")}
-            placeholder="https://"
-            hint="Leave empty to use the first letter on your colour."
-          />
-        </div>
+        {id !== undefined && (
+          <p class="text-13 text-muted">
+            Colour, avatar and launcher are under{" "}
+            <a href={`/app/companions/${id}/appearance`} class="text-accent underline">
+              Appearance
+            </a>
+            .
+          </p>
+        )}
       </div>
     </Section>
   );

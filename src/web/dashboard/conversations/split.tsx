@@ -76,11 +76,13 @@ interface RowsProps {
   rows: readonly ListedConversation[];
   openId: string | null;
   hrefOf(id: string): string;
+  /** Where all are of one companion, its name says nothing. */
+  hasCompanion?: boolean;
   /** Below them. */
   children?: ComponentChildren;
 }
 
-export function Rows({ label, rows, openId, hrefOf, children }: RowsProps) {
+export function Rows({ label, rows, openId, hrefOf, hasCompanion = true, children }: RowsProps) {
   const frame = useRef<HTMLElement>(null);
   // After a reload of one's address.
   useEffect(() => frame.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), []);
@@ -97,7 +99,13 @@ export function Rows({ label, rows, openId, hrefOf, children }: RowsProps) {
     >
       <ul>
         {rows.map((row) => (
-          <ConversationRow key={row.id} row={row} href={hrefOf(row.id)} isOpen={row.id === openId} />
+          <ConversationRow
+            key={row.id}
+            row={row}
+            href={hrefOf(row.id)}
+            isOpen={row.id === openId}
+            hasCompanion={hasCompanion}
+          />
         ))}
       </ul>
       {children}

@@ -43,11 +43,11 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
   return (
     <Form class="border-t border-line p-3" onSubmit={send}>
       {trouble !== null && (
-        <Problem class="mb-2">{trouble} Your message is kept, and sent again automatically.</Problem>
+        <Problem class="mb-2">{trouble} Your message is saved, and we keep trying to send it.</Problem>
       )}
       {excess > 0 && (
         <Problem class="mb-2">
-          {`A message has at most ${formatNumber(maxTextLength)} characters: this is ${formatNumber(excess)} too long. Send it in parts.`}
+          {`Over the limit by ${formatNumber(excess)}: a message has up to ${formatNumber(maxTextLength)} characters. Send it in parts.`}
         </Problem>
       )}
       <div class="flex items-end gap-2">
@@ -78,7 +78,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
       </div>
       <p id={id} class="mt-1.5 text-13 text-muted">
         {handoff && reachWords[handoff.reach]}
-        {conversation.state !== "person" && " Writing takes the conversation."}
+        {conversation.state !== "person" && " Sending a message takes over the conversation."}
       </p>
       {refusal && <RefusalDialog refusal={refusal} conversation={conversation} path={path} outbox={outbox} />}
     </Form>

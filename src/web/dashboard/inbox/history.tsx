@@ -39,7 +39,7 @@ export function Notes({ conversation, path, onChanged }: NotesProps) {
           maxLength={4000}
           value={text}
           onValue={setText}
-          hint="For the team alone: neither the visitor nor the model reads them."
+          hint="Only your team sees these, not the visitor or the model."
         />
         <Button type="submit" class="mt-2" isBusy={add.isBusy} disabled={text.trim() === ""}>
           Add a note
@@ -85,12 +85,17 @@ const eventWords: Record<ConversationEvent["type"], string> = {
   stopped: "stopped a reply",
   released: "released it",
   closed: "closed it",
-  assigned: "changed whose it is",
+  assigned: "changed the assignee",
   tagged: "changed the tags",
-  missed: "An ask was missed",
+  missed: "A request went unanswered",
 };
 
-const actors = { visitor: "The visitor", model: "The companion", clock: "The clock", server: "The server" } as const;
+const actors = {
+  visitor: "The visitor",
+  model: "The companion",
+  clock: "The time limit",
+  server: "The server",
+} as const;
 
 function describeEvent({ type, by }: ConversationEvent, ownId: string): string {
   if (type === "missed") return eventWords.missed;
@@ -112,7 +117,7 @@ export function History({ path, version }: { path: string; version: string }) {
   if (loaded.data.data.length === 0) return null;
   return (
     <div>
-      <h3 class="mb-1.5 font-medium">What people did</h3>
+      <h3 class="mb-1.5 font-medium">Activity</h3>
       <ol class="space-y-1.5">
         {loaded.data.data.map((event) => (
           <li key={event.at + event.type}>

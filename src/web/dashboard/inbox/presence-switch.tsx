@@ -32,7 +32,7 @@ export function PresenceSwitch() {
     if (hasNotices) alerts.notices.value = false;
     else if ("Notification" in window && (await Notification.requestPermission()) === "granted")
       alerts.notices.value = true;
-    else say("This browser does not allow notifications from here: its settings for this site say so.");
+    else say("Your browser blocks notifications from this site. You can allow them in its settings.");
   }
 
   return (
@@ -56,7 +56,7 @@ export function PresenceSwitch() {
         </button>
         <span class="flex">
           <IconButton
-            label="Notifications of this browser"
+            label="Notifications in this browser"
             aria-pressed={hasNotices}
             onClick={() => void toggleNotices()}
           >

@@ -24,7 +24,7 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
     return (
       <Dialog title="Not sent" onClose={keep}>
         <p>{refusal.sentence}</p>
-        <p class="mt-3 text-muted">Your text stays where you wrote it.</p>
+        <p class="mt-3 text-muted">We kept your text.</p>
         <DialogActions>
           <Button kind="primary" onClick={keep}>
             Back to my text
@@ -37,7 +37,7 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
     const { id, name } = refusal.person;
     return (
       <Dialog title={`${name ?? "A colleague"} has this conversation`} onClose={keep}>
-        <p class="text-muted">Your message was not sent: two people would answer one visitor. Your text stays.</p>
+        <p class="text-muted">Your message wasn't sent, so the visitor doesn't get two answers. We kept your text.</p>
         {takeOver.error !== null && <Problem class="mt-4">{toSentence(takeOver.error)}</Problem>}
         <DialogActions>
           <Button onClick={keep}>Back to my text</Button>
@@ -50,8 +50,8 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
   }
   const { messages } = refusal;
   return (
-    <Dialog title="A colleague wrote meanwhile" onClose={keep}>
-      <p class="text-muted">Your message was not sent. This is what the visitor has got since you last looked:</p>
+    <Dialog title="A colleague just replied" onClose={keep}>
+      <p class="text-muted">Your message wasn't sent. The visitor has received this in the meantime:</p>
       <ul class="mt-3 space-y-3">
         {messages.map(({ seq, author, text }) => (
           <li key={seq} class="rounded-xl bg-sunken px-3.5 py-2.5">

@@ -33,7 +33,7 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
   const post = (step: string, body: object) => () => call("POST", `${path}/${step}`, { body });
   const take = (body: object) => async () => {
     const taken = await call<{ state: string }>("POST", `${path}/take`, { body });
-    if (taken.state === "companion") say("It is yours as soon as the reply has ended.");
+    if (taken.state === "companion") say("It's yours as soon as the companion finishes its reply.");
   };
   const setStatus = (status: string) => () => call("PATCH", path, { body: { status } });
   const press = (
@@ -81,7 +81,7 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
           }}
           onClose={() => setIsAsked(false)}
         >
-          <p>They can no longer write to this visitor, unless they take the conversation back.</p>
+          <p>They can't write to this visitor unless they take the conversation back.</p>
         </Confirm>
       )}
     </div>
@@ -91,7 +91,7 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
 /** A colleague was quicker: who it was stands in the problem. */
 function toProblem(error: unknown): string {
   const person = error instanceof ApiError ? (error.problem["person"] as { name: string | null } | null) : null;
-  return person ? `${person.name ?? "A colleague"} has this conversation by now.` : toSentence(error);
+  return person ? `${person.name ?? "A colleague"} has taken this conversation.` : toSentence(error);
 }
 
 function Standing({ conversation, ownId }: { conversation: ConversationWithMessages; ownId: string }) {
@@ -101,10 +101,10 @@ function Standing({ conversation, ownId }: { conversation: ConversationWithMessa
   if (state === "waiting") {
     return (
       <>
-        Waiting for a person since <Time at={since} />
+        Waiting for a person · <Time at={since} />
         {until !== null && (
           <span class="text-muted">
-            ; the companion answers again <Time at={until} />
+            ; back to the companion <Time at={until} />
           </span>
         )}
       </>
@@ -114,14 +114,18 @@ function Standing({ conversation, ownId }: { conversation: ConversationWithMessa
     const name = namePerson(person, ownId);
     return (
       <>
-        <strong class="font-semibold">{name}</strong> {name === "You" ? "have" : "has"} it since <Time at={since} />
+        <strong class="font-semibold">{name}</strong> took it <Time at={since} />
         {until !== null && (
           <span class="text-muted">
-            ; without a word, it is released <Time at={until} />
+            ; released if idle <Time at={until} />
           </span>
         )}
       </>
     );
   }
-  return status === "open" ? <>The companion answers. The team owes an answer.</> : <>The companion answers.</>;
+  return status === "open" ? (
+    <>The companion is answering. Your team still owes an answer.</>
+  ) : (
+    <>The companion is answering.</>
+  );
 }

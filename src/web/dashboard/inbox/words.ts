@@ -50,8 +50,8 @@ type Reach = "live" | "email" | "next_message" | "none";
 
 /** How a message would arrive. */
 export const reachWords: Record<Reach, string> = {
-  live: "The visitor is here and reads it at once.",
-  email: "The visitor has left: they will get an e-mail.",
-  next_message: "The visitor is not here: they read it with their next message.",
-  none: "The visitor has left, and no message reaches them any more.",
+  live: "The visitor is online and sees it immediately.",
+  email: "The visitor has left. They'll get an email.",
+  next_message: "The visitor is away. They'll see it with their next message.",
+  none: "The visitor has left and can't be reached.",
 };

@@ -28,16 +28,18 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
   return (
     <Section
       title="Add knowledge"
-      hint="It is read in the background, and answers as soon as it is ready."
+      hint="We read it in the background. Your companion uses it as soon as it's ready."
       actions={
         <Button icon={FileText} onClick={() => setIsWriting(true)}>
-          Write a text…
+          Add text…
         </Button>
       }
     >
       <div class="space-y-5">
         <AddAddress path={path} onAdded={onAdded} />
-        <div class={`rounded-xl border px-4 py-6 text-center ${isOver ? "border-accent bg-tint" : "border-edge"}`}>
+        <div
+          class={`rounded-xl border border-dashed px-4 py-8 text-center ${isOver ? "border-accent bg-tint" : "border-edge"}`}
+        >
           <p class="font-medium">{isOver ? "Drop them here" : "Drop files anywhere on this page"}</p>
           <p class="mt-0.5 mb-4 text-13 text-pretty text-muted">{kindsSentence}</p>
           <FileButton label="Choose files…" multiple onFiles={uploads.add} />
@@ -67,7 +69,7 @@ function AddAddress({ path, onAdded }: { path: string; onAdded(source: Source): 
     // The next one may have been typed meanwhile.
     setTyped((now) => (now === typed ? "" : now));
     setChosen((now) => (now === chosen ? null : now));
-    say(isSitemap ? "Added: its pages are being read." : "Added: it is being read.");
+    say(isSitemap ? "Added. We're reading its pages." : "Added. We're reading it.");
     form.current?.querySelector("input")?.focus();
   });
   const problem = fieldProblem(add.error, "url");
@@ -76,7 +78,7 @@ function AddAddress({ path, onAdded }: { path: string; onAdded(source: Source): 
       <Form noValidate class="space-y-3" onSubmit={() => typed.trim() !== "" && void add.run()}>
         <div class="flex flex-wrap items-end gap-2">
           <TextField
-            label="Address of a page or sitemap"
+            label="URL of a page or sitemap"
             type="url"
             isCode
             class="flex-1 basis-56"
@@ -95,12 +97,12 @@ function AddAddress({ path, onAdded }: { path: string; onAdded(source: Source): 
         {typed.trim() !== "" && (
           <div class="grid gap-5 sm:grid-cols-2">
             <CheckField
-              label="It is a sitemap"
-              hint="Reads all pages that it names, up to 500, each under its own address."
+              label="This is a sitemap"
+              hint="Adds every page in it, up to 500."
               checked={isSitemap}
               onChecked={setChosen}
             />
-            <SelectField label="Read it again" options={refreshChoices} value={hours} onValue={setHours} />
+            <SelectField label="Refresh" options={refreshChoices} value={hours} onValue={setHours} />
           </div>
         )}
       </Form>

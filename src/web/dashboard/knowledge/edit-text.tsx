@@ -12,7 +12,7 @@ import { TextField } from "../ui/field.tsx";
 import { LoadingDialog, useGuardedSave } from "../ui/guarded-save.tsx";
 import { say } from "../ui/toast.tsx";
 
-const words: Record<keyof WrittenText, string> = { title: "title", text: "text", url: "address" };
+const words: Record<keyof WrittenText, string> = { title: "title", text: "text", url: "link" };
 
 interface WriteProps {
   /** Of the companion's sources. */
@@ -24,7 +24,7 @@ interface WriteProps {
 export function WriteText({ path, onSaved, onClose }: WriteProps) {
   async function add(written: WrittenText): Promise<void> {
     onSaved(await call<Source>("POST", path, { body: { type: "text", ...written } }));
-    say("Added: it is being read.");
+    say("Added. We're reading it.");
     onClose();
   }
   return <TextForm path={null} kept={null} onSave={add} onClose={onClose} />;
@@ -38,7 +38,7 @@ interface EditProps extends WriteProps {
 export function EditText({ path, source, ...rest }: EditProps) {
   const at = `${path}/${source.id}`;
   const loaded = useLoad(at, readKeptText);
-  if (loaded.data === null) return <LoadingDialog title="Edit the text" of={loaded} onClose={rest.onClose} />;
+  if (loaded.data === null) return <LoadingDialog title="Edit text" of={loaded} onClose={rest.onClose} />;
   return <EditLoaded {...rest} path={at} kept={loaded.data} set={loaded.set} />;
 }
 
@@ -58,7 +58,7 @@ function EditLoaded({ path, kept, set, onSaved, onClose }: LoadedProps) {
     async write(mine, over, ifMatch) {
       const body = { type: "text", ...toWritten(over), ...changedFields(written, mine) };
       onSaved(await call<Source>("PUT", path, { body, ifMatch }));
-      say("Saved: the new text is being read.");
+      say("Saved. We're reading the new text.");
       onClose();
     },
     load: set,
@@ -99,7 +99,7 @@ function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
   const sent = save.error instanceof ApiError ? save.error.fields : [];
   return (
     <FormDialog
-      title={path === null ? "Write a text" : "Edit the text"}
+      title={path === null ? "Add text" : "Edit text"}
       action={path === null ? "Add" : "Save"}
       kept={kept}
       submit={save}
@@ -116,7 +116,7 @@ function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
         onValue={(title) => change({ title })}
         maxLength={200}
         placeholder="Shipping and returns"
-        hint="Replies name it as their source."
+        hint="Shown as the source name."
         error={fieldProblem(save.error, "title")}
       />
       <TextField
@@ -127,12 +127,12 @@ function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
         placeholder={"# Returns\n\nYou may return what you bought within 30 days."}
         hint={
           path === null ? (
-            "Plain text or Markdown. With headings, passages are found and named better."
+            "Plain text or Markdown. Headings help your companion find the right passage."
           ) : (
             <>
-              As it was written. What was read of it before answers until this is ready.{" "}
+              The current version stays live until the new one is ready.{" "}
               <a href={`${path}/text`} download class="text-accent underline">
-                Download what is saved
+                Download the saved text
               </a>
             </>
           )
@@ -140,13 +140,13 @@ function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
         error={fieldProblem(save.error, "text")}
       />
       <TextField
-        label="Where visitors find it"
+        label="Link for visitors (optional)"
         type="url"
         isCode
         value={url}
         onValue={(url) => change({ url })}
         placeholder="https://"
-        hint="Optional: replies link to it. It is not read."
+        hint="Only linked, never fetched."
         error={fieldProblem(save.error, "url")}
       />
     </FormDialog>

@@ -33,8 +33,8 @@ export function PassagesDialog({ path, source, onClose }: PassagesDialogProps) {
         <>
           <p class="mb-4 text-pretty text-muted">
             {passages.length === 0
-              ? "Nothing of it answers now. Once it is ready, its passages are here."
-              : `${countOf(source.chunks, "passage")}, as they are found and given to the model.`}
+              ? "Nothing here yet. Passages appear once the source is ready."
+              : `${countOf(source.chunks, "passage")}. Replies are written from these.`}
           </p>
           <ol class="space-y-3" aria-label="Passages">
             {passages.map((passage) => (

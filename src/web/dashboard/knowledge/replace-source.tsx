@@ -36,7 +36,7 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
     if (source.url !== null) form.set("url", source.url);
     if (file !== null) form.set("file", file);
     onSaved(await upload<Source>("PUT", `${path}/${source.id}`, form, { onProgress: setShare }));
-    say("Replaced: the new file is being read.");
+    say("Replaced. We're reading the new file.");
     onClose();
   });
   function choose([chosen]: readonly File[]): void {
@@ -47,7 +47,7 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
   }
   return (
     <FormDialog
-      title="Replace the file"
+      title="Replace file"
       action="Replace"
       submit={save}
       isReady={file !== null && problem === null && title.trim() !== ""}
@@ -58,18 +58,20 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
         <div class="flex flex-wrap items-center gap-3">
           <FileButton label="Choose a file…" onFiles={choose} />
           <p role="status" class="min-w-0 wrap-anywhere" dir="auto">
-            {file?.name ?? "No file yet"}
+            {file?.name ?? "No file chosen"}
           </p>
         </div>
         {problem && <p class="mt-1.5 text-13 text-bad">{problem}</p>}
-        <p class="mt-1.5 text-13 text-muted">{kindsSentence} The old file answers until the new one is ready.</p>
+        <p class="mt-1.5 text-13 text-muted">
+          {kindsSentence} The current version stays live until the new one is ready.
+        </p>
       </div>
       <TextField
         label="Title"
         value={title}
         onValue={setTitle}
         maxLength={200}
-        hint="Replies name it as their source."
+        hint="Shown as the source name."
         error={fieldProblem(save.error, "title")}
       />
       {save.isBusy && <ProgressBar label="Sending the file" share={share} />}
@@ -85,14 +87,14 @@ function ChangeAddress({ path, source, onSaved, onClose }: ReplaceProps) {
     const refresh_hours = hours === "" ? null : Number(hours);
     const body = { type: source.type, url: toAddress(url), refresh_hours };
     onSaved(await call<Source>("PUT", `${path}/${source.id}`, { body }));
-    say("Changed: it is being read.");
+    say("Saved. We're reading it again.");
     onClose();
   });
   const sent = save.error instanceof ApiError ? save.error.fields : [];
   return (
     <FormDialog
-      title={source.type === "sitemap" ? "Change the sitemap" : "Change the page"}
-      action="Save and read"
+      title={source.type === "sitemap" ? "Edit sitemap" : "Edit page"}
+      action="Save and refresh"
       submit={save}
       isReady={url.trim() !== ""}
       isTold={sent.length > 0 && sent.every(({ param }) => param === "url")}
@@ -100,15 +102,15 @@ function ChangeAddress({ path, source, onSaved, onClose }: ReplaceProps) {
       onClose={onClose}
     >
       <TextField
-        label="Address"
+        label="URL"
         type="url"
         isCode
         value={url}
         onValue={setUrl}
-        hint="What was read before answers until this is ready."
+        hint="The current version stays live until the new one is ready."
         error={fieldProblem(save.error, "url")}
       />
-      <SelectField label="Read it again" options={refreshChoicesWith(kept)} value={hours} onValue={setHours} />
+      <SelectField label="Refresh" options={refreshChoicesWith(kept)} value={hours} onValue={setHours} />
     </FormDialog>
   );
 }

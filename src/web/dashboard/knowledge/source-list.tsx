@@ -31,7 +31,7 @@ export function SourceList({ path, sources }: SourceListProps) {
   const [count, setCount] = useState(pageSize);
   const [asked, setAsked] = useState<{ act: SourceAct; source: Source } | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
-  // Narrowed anew, the list begins at its top.
+  // Narrowed again, the list begins at its top.
   useEffect(() => setCount(pageSize), [text, state]);
 
   if (items === null) return <Pending of={{ error, reload }} />;
@@ -57,7 +57,7 @@ export function SourceList({ path, sources }: SourceListProps) {
               <input
                 type="search"
                 aria-label="Search sources"
-                placeholder="Title or address"
+                placeholder="Title or URL"
                 class="control pl-9"
                 value={text}
                 onInput={({ currentTarget }) => setText(currentTarget.value)}
@@ -65,7 +65,7 @@ export function SourceList({ path, sources }: SourceListProps) {
             </div>
             <div>
               <select
-                aria-label="State"
+                aria-label="Status"
                 class="control"
                 value={state}
                 onChange={({ currentTarget }) => setState(currentTarget.value)}
@@ -87,11 +87,11 @@ export function SourceList({ path, sources }: SourceListProps) {
       {failure !== null && <Problem class="mb-4">{toSentence(failure)}</Problem>}
       {items.length === 0 ? (
         <Empty title="No sources yet">
-          Paste the address of your sitemap or of a page above, drop some files, or write down what visitors ask most.
+          Paste the URL of your sitemap or a page, drop some files, or write down the answers visitors need most.
         </Empty>
       ) : found.length === 0 ? (
         <Empty
-          title="No source fits"
+          title="No matching sources"
           action={
             <Button
               onClick={() => {
@@ -145,11 +145,7 @@ export function SourceList({ path, sources }: SourceListProps) {
             });
           }}
         >
-          <p>
-            From the next message on nothing of it answers
-            {asked.source.chunks > 0 && `, and its ${countOf(asked.source.chunks, "passage")} are removed`}. Earlier
-            replies keep their text, and no longer show what they were made of.
-          </p>
+          <p>Replies stop using it immediately. Earlier replies keep their text but lose their citation details.</p>
         </Confirm>
       )}
     </section>
@@ -168,11 +164,11 @@ function summarize(items: readonly Source[]): string {
   const busy = items.filter(isUnderWay).length;
   const failed = items.filter(({ status }) => status === "failed").length;
   return [
-    `${formatNumber(items.length)} of at most 500`,
+    `${formatNumber(items.length)} of 500 sources`,
     countOf(passages, "passage"),
     busy > 0 && `${formatNumber(busy)} being read`,
     failed > 0 && `${formatNumber(failed)} failed`,
   ]
     .filter(Boolean)
-    .join(", ");
+    .join(" · ");
 }

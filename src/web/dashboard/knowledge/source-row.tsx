@@ -12,7 +12,7 @@ import { WebLink } from "../ui/web-link.tsx";
 import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
 import { ProgressBar } from "./uploads.tsx";
 
-const changeWords = { text: "Edit", file: "Replace", url: "Change", sitemap: "Change" };
+const changeWords = { text: "Edit", file: "Replace", url: "Edit", sitemap: "Edit" };
 const icons = { text: FileText, file: File, url: Globe, sitemap: Network };
 
 export type SourceAct = "passages" | "replace" | "delete";
@@ -34,7 +34,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
   const refresh = useAction(async () => {
     try {
       onChanged(await call<Source>("POST", `${path}/${source.id}/refresh`));
-      say("It is being read again.");
+      say("Refreshing.");
     } catch (failure) {
       onFailed(failure);
     }
@@ -77,7 +77,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
         )}
         {mayChange && isFetched && (
           <IconButton
-            label={`Read again: ${title}`}
+            label={`Refresh: ${title}`}
             disabled={isUnderWay(source) || refresh.isBusy}
             class="disabled:opacity-55"
             onClick={() => void refresh.run()}
@@ -113,10 +113,10 @@ function Facts({ source }: { source: Source }) {
       )}
       {refresh_at !== null ? (
         <span>
-          again <Time at={refresh_at} />
+          next refresh <Time at={refresh_at} />
         </span>
       ) : (
-        refresh_hours !== null && source.status === "failed" && <span>no longer read by itself</span>
+        refresh_hours !== null && source.status === "failed" && <span>automatic refresh stopped</span>
       )}
     </p>
   );

@@ -11,14 +11,14 @@ export const typeNames: Record<Source["type"], string> = {
 
 /** What the list can be narrowed to. */
 export const stateChoices = [
-  { value: "", label: "Every state" },
+  { value: "", label: "All statuses" },
   { value: "busy", label: "Being read" },
   { value: "ready", label: "Ready" },
-  { value: "problem", label: "With a problem" },
+  { value: "problem", label: "With problems" },
 ] as const;
 
 export const refreshChoices = [
-  { value: "", label: "Only when I ask" },
+  { value: "", label: "Manually" },
   { value: "1", label: "Every hour" },
   { value: "24", label: "Every day" },
   { value: "168", label: "Every week" },
@@ -54,9 +54,7 @@ export function describeState(source: State): { label: string; tone: "neutral" |
     case "failed":
       return { label: "Failed", tone: "bad" };
     case "ready":
-      return source.error === null
-        ? { label: "Ready", tone: "good" }
-        : { label: "Ready, with a problem", tone: "warn" };
+      return source.error === null ? { label: "Ready", tone: "good" } : { label: "Ready with warnings", tone: "warn" };
   }
 }
 
@@ -72,19 +70,19 @@ export function countOf(count: number, unit: string): string {
 }
 
 const waysOut: Record<Source["type"], string> = {
-  text: "Edit the text, or delete it.",
-  file: "Replace the file, or delete it.",
-  url: "Check the address, then read it again; or add its text instead.",
-  sitemap: "Check the address, then read it again; or add its pages one by one.",
+  text: "Edit the text or delete it.",
+  file: "Replace the file or delete it.",
+  url: "Check the URL and refresh, or add the text yourself.",
+  sitemap: "Check the URL and refresh, or add its pages one by one.",
 };
 
 /** What to do about its error, unless that says so itself, or that nothing need be done; otherwise empty. */
 export function findWayOut(source: State): string {
   if (source.error === null) return "";
-  if (isUnderWay(source)) return "It is tried again by itself.";
+  if (isUnderWay(source)) return "Retrying automatically.";
   if (source.status === "ready") return "";
   const isAdvised = /[.!?] \S/.test(source.error);
-  return (source.chunks > 0 ? "What was read before still answers. " : "") + (isAdvised ? "" : waysOut[source.type]);
+  return (source.chunks > 0 ? "The last version stays live. " : "") + (isAdvised ? "" : waysOut[source.type]);
 }
 
 type Named = State & Pick<Source, "id" | "title">;
@@ -117,8 +115,8 @@ export const kindsSentence = "PDF, Word (.docx), HTML, Markdown, text and CSV, u
 export function findFileProblem({ name, size }: Pick<File, "name" | "size">): string | null {
   const extension = /[^.]\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
   if (extension !== undefined && !extensions.includes(extension)) {
-    return `Files of this kind are not read. Save it as one of these: ${kindsSentence}`;
+    return `We can't read this kind of file. Save it as one of these: ${kindsSentence}`;
   }
-  if (size > maxBytes) return "It is larger than 20 MiB. Split it into smaller files.";
-  return size === 0 ? "The file is empty." : null;
+  if (size > maxBytes) return "Larger than 20 MiB. Split it into smaller files.";
+  return size === 0 ? "This file is empty." : null;
 }

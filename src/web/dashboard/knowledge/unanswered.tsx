@@ -48,7 +48,7 @@ export function Unanswered<Question extends UnansweredQuestion>(props: Unanswere
       <div role="status">
         {made && (
           <Notice tone="good" class="mb-4">
-            Your answer is a source now, and is being read:{" "}
+            Your answer is now a source:{" "}
             <a href={made.href} class="font-medium underline wrap-anywhere" dir="auto">
               {made.source.title}
             </a>
@@ -92,9 +92,7 @@ export function Unanswered<Question extends UnansweredQuestion>(props: Unanswere
       ) : list.error !== null ? (
         <Failure error={list.error} onRetry={() => void list.reload()} />
       ) : (
-        <Empty title="All caught up">
-          When a visitor asks something that no source says anything about, it is listed here.
-        </Empty>
+        <Empty title="All caught up">When your sources can't answer a visitor's question, it appears here.</Empty>
       )}
       {list.items.length > 0 && list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
       {list.hasMore && (
@@ -169,7 +167,7 @@ function AnswerForm({ path, question, onAnswered, onClose }: AnswerFormProps) {
         rows={7}
         value={text}
         onValue={setText}
-        hint="Plain text or Markdown. It becomes a source, titled with the question, and answers from then on."
+        hint="Plain text or Markdown. Saved as a source with the question as its title."
         error={problem}
       />
     </FormDialog>

@@ -12,7 +12,7 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
   const { items, retry, dismiss } = uploads;
   if (items.length === 0) return null;
   return (
-    <ul class="space-y-2" aria-label="Files on their way">
+    <ul class="space-y-2" aria-label="Uploads">
       {items.map((item) => (
         <li key={item.id} class="flex items-start gap-3 rounded-xl border border-line px-4 py-2.5">
           <div class="min-w-0 flex-1">
@@ -29,7 +29,7 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
             ) : (
               <>
                 <p class="text-13 text-muted tabular-nums">{describe(item)}</p>
-                <ProgressBar label={`Sending ${item.file.name}`} share={item.share} />
+                <ProgressBar label={`Uploading ${item.file.name}`} share={item.share} />
               </>
             )}
           </div>
@@ -56,8 +56,8 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
 }
 
 function describe({ state, share }: Upload): string {
-  if (state === "waiting") return "Waiting for the others";
-  return share < 1 ? `${Math.floor(share * 100)} % sent` : "Sent, being checked";
+  if (state === "waiting") return "Waiting";
+  return share < 1 ? `${Math.floor(share * 100)}% uploaded` : "Uploaded, checking";
 }
 
 interface Upload {

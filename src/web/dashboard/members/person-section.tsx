@@ -1,4 +1,4 @@
-/** Who somebody is to visitors, and what they are told by e-mail. */
+/** Who somebody is to visitors, and what they are told by email. */
 import { useEffect, useState } from "preact/hooks";
 import { call, changedFields, fieldProblem, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";

@@ -5,7 +5,6 @@ import type { AuditEntry, Json } from "../lib/types.ts";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
-import { useKeyNames } from "../usage/usage-table.tsx";
 
 const actions: Record<string, string> = {
   "companion.create": "Created a companion",
@@ -64,7 +63,6 @@ const actions: Record<string, string> = {
 
 export default function AuditPage() {
   const list = useList<AuditEntry>("/api/audit");
-  const keys = useKeyNames(true);
   const columns: readonly Column<AuditEntry>[] = [
     {
       title: "What",
@@ -77,7 +75,7 @@ export default function AuditPage() {
       ),
     },
     { title: "On", cell: (entry) => <Target entry={entry} /> },
-    { title: "By", cell: ({ actor }) => <span dir="auto">{actorName(actor, keys)}</span> },
+    { title: "By", cell: ({ actor }) => <span dir="auto">{actorName(actor)}</span> },
     { title: "From", cell: ({ actor }) => <code class="font-mono text-13 text-muted">{actor.ip ?? "–"}</code> },
     { title: "When", class: "whitespace-nowrap text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
   ];
@@ -89,17 +87,24 @@ export default function AuditPage() {
   );
 }
 
-function actorName({ kind, id, name }: AuditEntry["actor"], keys: Record<string, string>): string {
+function actorName({ kind, id, name }: AuditEntry["actor"]): string {
+  if (kind === "key") return `Key ${name ?? `…${shortId(id ?? "")}`}`;
   if (name !== null) return name;
-  if (kind === "key") return `Key ${keys[id ?? ""] ?? `…${shortId(id ?? "")}`}`;
-  const names = { visitor: "The visitor", model: "The model", clock: "The clock" };
+  const names = { operator: "An operator", visitor: "The visitor", model: "The model", clock: "The clock" };
   return { ...names, session: "Dashboard", cli: "Command line", system: "The server" }[kind];
 }
 
-function Target({ entry: { action, target_id } }: { entry: AuditEntry }) {
+function Target({ entry: { action, target_id, target_name } }: { entry: AuditEntry }) {
   if (target_id === null) return <span class="text-muted">–</span>;
-  const id = <code class="font-mono text-13 text-muted">…{shortId(target_id)}</code>;
-  if (!/^companion\.(create|update)$/.test(action)) return id;
+  const id =
+    target_name === null ? (
+      <code class="font-mono text-13 text-muted">…{shortId(target_id)}</code>
+    ) : (
+      <span dir="auto" class="wrap-anywhere">
+        {target_name}
+      </span>
+    );
+  if (!/^(companion\.(create|update|restore)|draft\..+)$/.test(action)) return id;
   return (
     <a href={`/app/companions/${target_id}`} class="hover:text-accent hover:underline">
       {id}

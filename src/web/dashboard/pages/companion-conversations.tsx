@@ -1,10 +1,10 @@
 /** `/app/companions/:id/conversations`: what visitors said to this one companion. */
 import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { ConversationRows } from "../companion/conversation-rows.tsx";
+import { Rows } from "../conversations/split.tsx";
 import { toSentence } from "../lib/api.ts";
 import { useEvery, useList } from "../lib/load.ts";
 import type { Params } from "../lib/router.ts";
-import type { Conversation } from "../lib/types.ts";
+import type { ListedConversation } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
 
@@ -17,7 +17,7 @@ export default function CompanionConversationsPage({ params }: { params: Params 
 }
 
 function Conversations({ companionId }: { companionId: string }) {
-  const list = useList<Conversation>("/api/conversations", { companion_id: companionId });
+  const list = useList<ListedConversation>("/api/conversations", { companion_id: companionId, include: "excerpts" });
   const { items, error, isLoading, isLoadingMore } = list;
   useEvery(pollMs, () => {
     if (!isLoading && !isLoadingMore) void list.reload();
@@ -35,14 +35,21 @@ function Conversations({ companionId }: { companionId: string }) {
         </a>
       </p>
       {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
-      <ConversationRows items={items} />
-      {list.hasMore && (
-        <p class="mt-4 text-center">
-          <Button isBusy={isLoadingMore} onClick={() => void list.loadMore()}>
-            Show more
-          </Button>
-        </p>
-      )}
+      <Rows
+        label="Conversations"
+        rows={items}
+        openId={null}
+        hrefOf={(id) => `/app/conversations/${id}`}
+        hasCompanion={false}
+      >
+        {list.hasMore && (
+          <p class="border-t border-line p-3 text-center">
+            <Button isBusy={isLoadingMore} onClick={() => void list.loadMore()}>
+              Show more
+            </Button>
+          </p>
+        )}
+      </Rows>
     </>
   );
 }

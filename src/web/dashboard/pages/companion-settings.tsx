@@ -53,7 +53,8 @@ function Fate({ companion }: { companion: Companion }) {
   const [asked, setAsked] = useState<"duplicate" | "delete" | null>(null);
   const duplicate = useAction(async () => {
     const name = [...`${companion.name} (copy)`].slice(0, 100).join("");
-    const body = { ...toNewBody(toDraft(companion)), name };
+    const { theme_color, avatar_url, appearance } = companion;
+    const body = { ...toNewBody(toDraft(companion)), name, theme_color, avatar_url, appearance };
     const made = await call<Companion>("POST", "/api/companions", { body });
     releaseGuard();
     navigate(`/app/companions/${made.id}/settings`);
@@ -89,15 +90,15 @@ function Fate({ companion }: { companion: Companion }) {
       />
       {asked === "duplicate" && (
         <Confirm
-          title="Duplicate what is saved?"
+          title="Duplicate the saved version?"
           action="Duplicate without my changes"
-          stay="Go on editing"
+          stay="Keep editing"
           onConfirm={duplicate.run}
           onClose={() => setAsked(null)}
         >
           <p>
-            Your changes on this page aren't saved: the copy won't have them, and opening it loses them. To keep them,
-            go on editing and save first.
+            Your changes on this page aren't saved. The copy won't have them, and you'll lose them when it opens. To
+            keep them, keep editing and save first.
           </p>
         </Confirm>
       )}

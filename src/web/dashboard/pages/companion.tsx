@@ -1,13 +1,13 @@
 /** `/app/companions/:id`: a companion's home, with how it does and where it is seen. */
 import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { ConversationRows } from "../companion/conversation-rows.tsx";
 import { SeenOn } from "../companion/seen-on.tsx";
 import { Week } from "../companion/week.tsx";
+import { Rows } from "../conversations/split.tsx";
 import { toSearch } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
 import type { Params } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
-import type { Companion, Conversation, Page } from "../lib/types.ts";
+import type { Companion, ListedConversation, Page } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { Empty, Pending } from "../ui/states.tsx";
 
@@ -32,7 +32,8 @@ function Overview({ companion }: { companion: Companion }) {
 
 function Latest({ companion: { id } }: { companion: Companion }) {
   const base = `/app/companions/${id}`;
-  const latest = useLoad<Page<Conversation>>(`/api/conversations${toSearch({ companion_id: id, limit: 5 })}`);
+  const query = { companion_id: id, limit: 5, include: "excerpts" };
+  const latest = useLoad<Page<ListedConversation>>(`/api/conversations${toSearch(query)}`);
   return (
     <section aria-labelledby="latest">
       <div class="mb-3 flex items-baseline justify-between gap-4">
@@ -55,7 +56,13 @@ function Latest({ companion: { id } }: { companion: Companion }) {
           They appear here as soon as a visitor writes.
         </Empty>
       ) : (
-        <ConversationRows items={latest.data.data} />
+        <Rows
+          label="Latest conversations"
+          rows={latest.data.data}
+          openId={null}
+          hrefOf={(id) => `/app/conversations/${id}`}
+          hasCompanion={false}
+        />
       )}
     </section>
   );

@@ -63,8 +63,8 @@ function History({ companion, onChanged }: { companion: Companion; onChanged(com
       ) : (
         <div class="card p-6 text-center text-pretty text-muted max-md:hidden">
           {items.length === 1
-            ? "It has never been changed: this is what it was made with."
-            : "Choose a version to see what it changed, and to go back to it."}
+            ? "No changes yet. This is how you created it."
+            : "Choose a version to see what changed, or to restore it."}
         </div>
       )}
     </div>
@@ -94,7 +94,7 @@ function Row({ version, isOpen, isCurrent }: { version: CompanionVersion; isOpen
           </span>
         )}
         <span class="block text-13 text-muted wrap-anywhere">
-          {changed.length > 0 ? nameFields(changed) : "what it was made with"}
+          {changed.length > 0 ? nameFields(changed) : "first version"}
         </span>
         <span dir="auto" class="block truncate text-12 text-muted">
           {describeOrigin(version)}

@@ -30,16 +30,16 @@ function Install({ companion }: { companion: Companion }) {
   const page = token && `${server.base_url}/c/${token.token}`;
   return (
     <div class="space-y-6">
-      <Section title="On your website" hint="One line. It loads after your page and does not slow it down.">
+      <Section title="On your website" hint="One line of code. It won't slow your page down.">
         {!companion.enabled && (
-          <Notice class="mb-4">The companion is paused: until you resume it, the page shows nothing.</Notice>
+          <Notice class="mb-4">Your companion is paused. Visitors won't see it until you resume it.</Notice>
         )}
         <AddressNotice />
         {token && guide ? (
           <div class="space-y-5">
             <div class="grid gap-4 sm:grid-cols-2">
               <SelectField
-                label="Your website runs on"
+                label="Platform"
                 value={guide.name}
                 onValue={setGuideName}
                 options={guides.map(({ name }) => ({ value: name, label: name }))}
@@ -64,39 +64,39 @@ function Install({ companion }: { companion: Companion }) {
             <Snippet text={guide.snippet(server.base_url, token.token)} />
             {companion.visitor_auth !== "off" && (
               <p class="text-14 text-pretty text-muted">
-                It verifies its visitors: where somebody is signed in, the page says so with{" "}
+                Your companion verifies visitors. To identify signed-in ones, your page needs{" "}
                 <a
                   href={`${visitorKeysPath}?companion_id=${companion.id}`}
                   class="whitespace-nowrap text-accent underline"
                 >
                   a little more code
                 </a>
-                .{companion.visitor_auth === "required" && " Without it nobody gets an answer."}
+                .{companion.visitor_auth === "required" && " Without it, no one gets an answer."}
               </p>
             )}
             {companion.allowed_origins.length > 0 && (
               <p class="text-14 text-muted">
-                It answers only on: <span dir="ltr">{companion.allowed_origins.join(", ")}</span>
+                Works only on: <span dir="ltr">{companion.allowed_origins.join(", ")}</span>
               </p>
             )}
           </div>
         ) : (
-          !tokens.isLoading && <Empty title="No embed token">Add one below: the snippet needs it.</Empty>
+          !tokens.isLoading && <Empty title="No embed token">Add one below to get your snippet.</Empty>
         )}
       </Section>
       {page && (
-        <Section title="As a link" hint="A page with nothing but the chat, for messages, profiles and QR codes.">
+        <Section title="Share a link" hint="A page with just the chat, for messages, profiles and QR codes.">
           <div class="flex flex-wrap items-center gap-3">
             <a href={page} target="_blank" rel="noreferrer" class="min-w-0 flex-1 text-accent underline wrap-anywhere">
               {page}
             </a>
-            <CopyButton text={page} label="Copy the link" />
+            <CopyButton text={page} label="Copy link" />
           </div>
           {companion.visitor_auth !== "off" && (
             <p class="mt-4 text-14 text-pretty text-muted">
-              For a verified visitor your server appends <code class="font-mono text-[0.92em]">#visitor=</code> and
-              their token to it.
-              {companion.visitor_auth === "required" && " Without that, the page only says that it is missing."}
+              For verified visitors, add <code class="font-mono text-[0.92em]">#visitor=</code> and their token to the
+              link.
+              {companion.visitor_auth === "required" && " Without it, the page shows only an error."}
             </p>
           )}
         </Section>
@@ -106,7 +106,7 @@ function Install({ companion }: { companion: Companion }) {
   );
 }
 
-/** Says beside a snippet why it would not work on a website yet, and what to do about that. */
+/** Shows beside a snippet why it would not work on a website yet, and what to do about that. */
 function AddressNotice() {
   const { server, account } = useSession();
   const problem = judgeAddress(server.base_url);
@@ -114,17 +114,17 @@ function AddressNotice() {
   return (
     <Notice class="mb-4">
       {problem === "loopback"
-        ? "This snippet works on this machine alone: its address leads each visitor to their own computer. "
-        : "Websites with https refuse this snippet, since its address has none. "}
+        ? "This snippet works only on this computer, because the server's address is local. "
+        : "Websites on https block this snippet, because the server's address isn't https. "}
       {account.role === "operator" ? (
         <>
-          Let the server be reached over https, with <code class="font-mono">--domain</code> or a proxy in front of it,
-          start it with <code class="font-mono">COMPANIOND_PUBLIC_URL</code> set to that address, then copy the snippet.
+          Make the server available over https, with <code class="font-mono">--domain</code> or a proxy, set{" "}
+          <code class="font-mono">COMPANIOND_PUBLIC_URL</code> to that address, restart, then copy the snippet.
         </>
       ) : (
         <>
-          Ask the operator of this server to set <code class="font-mono">COMPANIOND_PUBLIC_URL</code> to an address with
-          https that visitors reach, then copy the snippet.
+          Ask your operator to set <code class="font-mono">COMPANIOND_PUBLIC_URL</code> to a public https address, then
+          copy the snippet.
         </>
       )}
     </Notice>

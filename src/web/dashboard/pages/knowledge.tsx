@@ -53,11 +53,11 @@ function Knowledge({ companion }: { companion: Companion }) {
         </nav>
         <p class="text-14 text-pretty text-muted">
           {companion.answer_mode === "grounded"
-            ? "Answers only from its sources. "
-            : "Answers also from what the model knows. "}
+            ? "Answers only from your sources. "
+            : "Also uses the model's general knowledge. "}
           {scopes.includes("companions:write") && (
             <a href={`${base}/settings?section=knowledge`} class="text-accent underline">
-              Change in the settings
+              Change
             </a>
           )}
         </p>
@@ -113,7 +113,7 @@ function TryQuestion({ companionId, hasSources, sourcesHref }: TryQuestionProps)
   return (
     <Section
       title="Try a question"
-      hint="Shows the passages that are found. The model is not asked, and nothing is kept."
+      hint="See which passages a question finds. Doesn't call the model. Nothing is saved."
     >
       <Form class="flex flex-wrap items-end gap-2" onSubmit={() => query.trim() !== "" && void search.run()}>
         <TextField
@@ -132,27 +132,25 @@ function TryQuestion({ companionId, hasSources, sourcesHref }: TryQuestionProps)
         <Problem class="mt-4">{fieldProblem(search.error, "query") ?? toSentence(search.error)}</Problem>
       )}
       <p class="sr-only" role="status">
-        {found && (found.data.length === 0 ? "Nothing was found." : `${countOf(found.data.length, "passage")} found.`)}
+        {found && (found.data.length === 0 ? "Nothing found." : `${countOf(found.data.length, "passage")} found.`)}
       </p>
       {found && (
         <div class="mt-5 space-y-3">
           {found.whole && hasSources && (
-            <Notice tone="accent">
-              What it knows is little: a chat gives the model all of it, not only what is found here.
-            </Notice>
+            <Notice tone="accent">Your knowledge is small enough that every chat includes all of it.</Notice>
           )}
           {found.data.length === 0 ? (
             <Empty
-              title="Nothing was found"
+              title="Nothing found"
               action={
                 <a href={sourcesHref} class="text-accent underline">
-                  {hasSources ? "Add a source that answers it" : "Add the first one"}
+                  {hasSources ? "Add a source" : "Add your first source"}
                 </a>
               }
             >
               {hasSources
-                ? "No passage has a telling word of this question. Ask it in other words, or add what is missing."
-                : "There are no sources yet."}
+                ? "No passage matches this question. Try other words, or add what's missing."
+                : "You haven't added any sources yet."}
             </Empty>
           ) : (
             <ol class="space-y-3" aria-label="Passages found">
@@ -162,7 +160,10 @@ function TryQuestion({ companionId, hasSources, sourcesHref }: TryQuestionProps)
                   <PassageText
                     passage={passage}
                     aside={
-                      <span class="shrink-0 tabular-nums" title="Higher is better, among the passages of one question">
+                      <span
+                        class="shrink-0 tabular-nums"
+                        title="Higher is better. Only comparable within one question."
+                      >
                         Score {passage.score.toFixed(2)}
                       </span>
                     }

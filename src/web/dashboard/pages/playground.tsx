@@ -1,14 +1,14 @@
 /** `/app/companions/:id/playground`: tries a companion, as its owner who sees what was sent, or as a visitor. */
-import { ChatCard } from "../chat/chat-card.tsx";
-import { CompareChat } from "../chat/compare-chat.tsx";
-import { runTestChat } from "../chat/test-chat.ts";
-import { type Ask, useChat } from "../chat/use-chat.ts";
+import { useState } from "preact/hooks";
+import type { Surroundings } from "../chat/chat-stage.tsx";
+import { CompareTrial, OwnerTrial } from "../chat/owner-trial.tsx";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { type Params, replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { lazy } from "../ui/lazy.tsx";
+import { Segments } from "../ui/segments.tsx";
 
-const VisitorChat = lazy(async () => (await import("../chat/visitor-chat.tsx")).VisitorChat);
+const VisitorTrial = lazy(async () => (await import("../chat/visitor-trial.tsx")).VisitorTrial);
 
 export default function PlaygroundPage({ params }: { params: Params }) {
   return (
@@ -18,74 +18,53 @@ export default function PlaygroundPage({ params }: { params: Params }) {
   );
 }
 
+const kinds = {
+  owner: { name: "As yourself", hint: "Not saved. Counts towards today's messages and usage.", Trial: OwnerTrial },
+  visitor: { name: "As a visitor", hint: "Saved like any visitor's chat. All limits apply.", Trial: VisitorTrial },
+  compare: {
+    name: "Side by side",
+    hint: "Both versions answer each message. Not saved; each reply counts.",
+    Trial: CompareTrial,
+  },
+} as const;
+type Kind = keyof typeof kinds;
+
+const names = { owner: kinds.owner.name, visitor: kinds.visitor.name, compare: kinds.compare.name };
+
 function Playground({ companion }: { companion: Companion }) {
-  const asked = useSearch().get("as");
-  const chosen = kinds.find(({ as }) => as === asked) ?? kinds[0];
-  const { Chat } = chosen;
+  const asked = useSearch().get("as") ?? "";
+  const as: Kind = asked in kinds ? (asked as Kind) : "owner";
+  const { Trial, hint } = kinds[as];
+  const [theme, setTheme] = useState<Surroundings["theme"]>(() =>
+    matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light",
+  );
+  const [screen, setScreen] = useState<Surroundings["screen"]>("desktop");
   return (
     <>
-      <Choice chosen={chosen} />
-      <Chat companion={companion} />
+      <div class="mb-4 flex flex-wrap items-center gap-x-3 gap-y-2">
+        <Segments
+          label="Try it"
+          value={as}
+          onValue={(next) => replaceSearch({ as: next === "owner" ? null : next })}
+          options={names}
+        />
+        <p class="min-w-0 flex-1 basis-56 text-13 text-muted">{hint}</p>
+        <div class="flex flex-wrap gap-2 max-sm:hidden">
+          <Segments
+            label="Page"
+            value={theme}
+            onValue={(next) => setTheme(next)}
+            options={{ light: "Light", dark: "Dark" }}
+          />
+          <Segments
+            label="Screen"
+            value={screen}
+            onValue={(next) => setScreen(next)}
+            options={{ desktop: "Desktop", phone: "Phone" }}
+          />
+        </div>
+      </div>
+      <Trial companion={companion} surroundings={{ theme, screen }} />
     </>
-  );
-}
-
-function OwnerChat({ companion }: { companion: Companion }) {
-  const chat = useChat(({ onChange, ...ask }: Ask) =>
-    runTestChat({ ...ask, companionId: companion.id, onTrace: (trace) => onChange({ trace }) }),
-  );
-  return (
-    <ChatCard
-      companion={companion}
-      chat={chat}
-      head="Each reply tells what was sent, how long it took, and what it used."
-    />
-  );
-}
-
-const kinds = [
-  {
-    name: "As its owner",
-    as: null,
-    hint: "Nothing is kept; each message counts in the companion's day and in your usage.",
-    Chat: OwnerChat,
-  },
-  {
-    name: "As a visitor",
-    as: "visitor",
-    hint: "A real conversation: it is kept, it counts, and every limit holds.",
-    Chat: VisitorChat,
-  },
-  {
-    name: "Side by side",
-    as: "compare",
-    hint: "Two replies to each message: of the draft and of what is live, or of any two versions.",
-    Chat: CompareChat,
-  },
-] as const;
-
-function Choice({ chosen }: { chosen: (typeof kinds)[number] }) {
-  return (
-    <div class="mb-4 flex flex-wrap items-center gap-x-3 gap-y-1.5">
-      <fieldset class="inline-flex rounded-[0.6rem] bg-sunken p-0.5">
-        <legend class="sr-only">Try it</legend>
-        {kinds.map(({ name, as }) => (
-          <label
-            key={name}
-            class="relative rounded-[0.5rem] px-3 py-1 text-14 font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
-          >
-            <input
-              type="radio"
-              name="kind"
-              class="sr-only"
-              checked={chosen.as === as}
-              onChange={() => replaceSearch({ as })}
-            />
-            {name}
-          </label>
-        ))}
-      </fieldset>
-      <p class="min-w-0 flex-1 basis-56 text-14 text-muted">{chosen.hint}</p>
-    </div>
   );
 }

@@ -30,9 +30,9 @@ function Tools({ companionId }: { companionId: string }) {
     <>
       <div class="mb-5 flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
         <p class="min-w-0 flex-1 basis-64 text-pretty text-muted">
-          What it can do for visitors: the model calls your server, and reports the result to the visitor.{" "}
+          What your companion can do for visitors. The model calls your server and passes on the result.{" "}
           <a href="/docs/guides/tools" target="_blank" rel="noreferrer" class="text-accent underline">
-            What your server receives
+            How tools work
           </a>
         </p>
         {list.items.length > 0 && create}
@@ -41,7 +41,7 @@ function Tools({ companionId }: { companionId: string }) {
         list={list}
         empty={
           <Empty title="No tools yet" action={create}>
-            With a tool it finds an order, books a table or cancels a subscription: at a URL of yours, or at an MCP
+            Let your companion find an order, book a table or cancel a subscription, through your own URL or an MCP
             server.
           </Empty>
         }

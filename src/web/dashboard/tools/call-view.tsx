@@ -4,7 +4,7 @@ import type { ToolCall } from "../lib/types.ts";
 import { Badge, type Tone } from "../ui/states.tsx";
 
 const states: Record<string, { tone: Tone; label: string }> = {
-  waiting: { tone: "warn", label: "waits for the visitor" },
+  waiting: { tone: "warn", label: "waiting for the visitor" },
   running: { tone: "neutral", label: "no answer yet" },
   done: { tone: "good", label: "done" },
   failed: { tone: "bad", label: "failed" },
@@ -20,7 +20,7 @@ export function CalledTools({ calls }: { calls: readonly Call[] }) {
   return (
     <details class="w-full">
       <summary class="text-accent underline">
-        Tools: {calls.length} {calls.length === 1 ? "call" : "calls"}
+        {calls.length} tool {calls.length === 1 ? "call" : "calls"}
         {failed > 0 && `, ${failed} failed`}
       </summary>
       <CallList calls={calls} />
@@ -38,7 +38,7 @@ interface CallListProps<Shown extends Call> {
 
 export function CallList<Shown extends Call>({ calls, aside, foot }: CallListProps<Shown>) {
   return (
-    <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Calls of tools">
+    <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Tool calls">
       {calls.map((call) => {
         const { tone = "neutral", label = call.state } = states[call.state] ?? {};
         return (

@@ -23,7 +23,7 @@ export function MakeTool({ path, onSaved, onClose }: MakeProps) {
       body: toToolBody(draft),
       headers: noteHeader(draft.note),
     });
-    say("Added: try it before visitors do.");
+    say("Added. Try it before your visitors do.");
     await onSaved();
     // The requests of MCP are not signed.
     if (tool.mcp_url === null) setMade(tool);

@@ -81,12 +81,12 @@ export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEdit
       )}
       <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
         {isKept
-          ? "Sent with every request. Their values are stored encrypted, and are never shown."
+          ? "Sent with every request. Values are encrypted and never shown."
           : headers !== null && stored.length > 0
             ? rows.length === 0
-              ? "None from now on: those that are stored are removed when you save."
-              : "They replace those that are stored, all together."
-            : "Sent with every request, such as a key of the server's. Their values are stored encrypted, and are never shown again."}
+              ? "Saving removes the stored headers."
+              : "These replace all stored headers."
+            : "Sent with every request, such as an API key. Values are encrypted and never shown again."}
       </p>
       {isKept ? (
         <Button
@@ -96,7 +96,7 @@ export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEdit
             focusRow(0);
           }}
         >
-          Replace the headers
+          Replace headers
         </Button>
       ) : (
         <>
@@ -105,7 +105,7 @@ export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEdit
           </Button>
           {stored.length > 0 && (
             <Button kind="ghost" onClick={() => onHeaders(null)}>
-              Keep the stored ones
+              Keep stored headers
             </Button>
           )}
         </>

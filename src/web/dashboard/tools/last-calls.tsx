@@ -28,11 +28,10 @@ export function LastCalls({ path, tool, onClose }: LastCallsProps) {
   const begin = useRef(load.run);
   useEffect(() => void begin.current(), []);
   return (
-    <Dialog title={`Last calls of ${tool.title}`} onClose={onClose} isWide>
+    <Dialog title={`${tool.title}: last calls`} onClose={onClose} isWide>
       {calls?.length === 0 && cursor === null && (
         <p class="text-pretty text-muted">
-          None yet. Once the model calls it in a conversation, its arguments and what came back are here, for as long as
-          the conversation is kept.
+          No calls yet. When the model uses this tool in a conversation, you'll see what was sent and what came back.
         </p>
       )}
       {calls !== null && calls.length > 0 && (
@@ -47,7 +46,7 @@ export function LastCalls({ path, tool, onClose }: LastCallsProps) {
           foot={({ conversation_id }) =>
             conversation_id !== null && (
               <a href={`/app/conversations/${conversation_id}`} class="text-accent underline">
-                The conversation
+                Open conversation
               </a>
             )
           }

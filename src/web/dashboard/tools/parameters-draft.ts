@@ -86,9 +86,9 @@ function firstOf(values: Json | undefined): Json | undefined {
 function readRows(rows: readonly ParameterRow[]): ReadObject {
   const named = rows.filter(({ name, description }) => name.trim() !== "" || description.trim() !== "");
   const names = named.map(({ name }) => name.trim());
-  if (names.includes("")) return { problem: "A parameter has no name." };
+  if (names.includes("")) return { problem: "Give every parameter a name." };
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined) return { problem: `The parameter “${twice}” is there twice.` };
+  if (twice !== undefined) return { problem: `Two parameters are called “${twice}”.` };
   return { value: toSchema(named) };
 }
 

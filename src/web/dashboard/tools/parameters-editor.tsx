@@ -62,8 +62,8 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
           onValue={(text) => onDraft({ ...draft, json: text })}
           hint={
             hasRows(draft)
-              ? "Of an object. Arguments that do not fit are not sent: the model gets a sentence about what is wrong."
-              : "This goes beyond fields: choices, patterns, bounds. Arguments that do not fit are not sent."
+              ? "The schema of an object. Calls that don't match it aren't sent, and the model learns why."
+              : "Uses more than fields can show, such as choices or patterns. Calls that don't match aren't sent."
           }
           error={problem}
         />
@@ -92,8 +92,8 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
           )}
           <p class="mt-1.5 text-13 text-muted">
             {rows.length === 0
-              ? "None yet: it is called without arguments."
-              : "The model fills them in from the conversation. Describe each, so that it knows what to ask for."}
+              ? "None yet. The tool is called without arguments."
+              : "The model fills these in from the conversation. Describe each one, so it knows what to ask for."}
           </p>
           <Button
             icon={Plus}

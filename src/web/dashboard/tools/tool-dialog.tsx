@@ -39,8 +39,8 @@ export function ToolDialog({ path, asked, onSaved, onClose }: ToolDialogProps) {
       onClose={onClose}
     >
       <p>
-        From the next message on it is called no more, and calls that wait for a visitor are declined. What was called
-        stays in the transcripts.
+        Your companion stops using it immediately, and calls waiting for a visitor are declined. Earlier calls stay in
+        the transcripts.
       </p>
     </Confirm>
   );

@@ -54,20 +54,20 @@ export type ToolProblems = Partial<Record<keyof ToolBody, string>>;
 
 export function findToolProblems(draft: ToolDraft): ToolProblems {
   const problems: ToolProblems = {};
-  if (draft.name.trim() === "") problems.name = "Give it a name.";
-  else if (!/^[a-z0-9_]{1,64}$/.test(draft.name.trim())) problems.name = "Only a-z, 0-9 and _, and at most 64 of them.";
-  if (draft.address.trim() === "") problems[draft.kind] = "Enter its address.";
+  if (draft.name.trim() === "") problems.name = "Enter a name.";
+  else if (!/^[a-z0-9_]{1,64}$/.test(draft.name.trim()))
+    problems.name = "Use a-z, 0-9 and _ only, up to 64 characters.";
+  if (draft.address.trim() === "") problems[draft.kind] = "Enter the URL.";
   const seconds = Number(draft.seconds);
   if (!(seconds >= 0.1 && seconds <= maxSeconds)) problems.timeout_ms = `From 0.1 to ${maxSeconds} seconds.`;
   const read = readParameters(draft.parameters);
   if (draft.kind === "url" && "problem" in read) problems.parameters = read.problem;
   const headers = (draft.headers ?? []).filter(isTyped);
   const names = headers.map(({ name }) => name.trim().toLowerCase());
-  if (names.includes("")) problems.headers = "A header has no name.";
-  else if (new Set(names).size < names.length) problems.headers = "A header is there twice.";
+  if (names.includes("")) problems.headers = "Give every header a name.";
+  else if (new Set(names).size < names.length) problems.headers = "Two headers have the same name.";
   else if (headers.some(({ value }) => value.trim() === "")) {
-    problems.headers =
-      "Type the value of each header: those that are stored are never shown, and are replaced as a whole.";
+    problems.headers = "Enter a value for every header, including those stored before.";
   }
   return problems;
 }
@@ -119,8 +119,8 @@ export function toToolBody(draft: ToolDraft): ToolBody {
 const words: Record<keyof ToolBody | "header_names", string> = {
   name: "name",
   title: "title",
-  url: "address",
-  mcp_url: "address",
+  url: "URL",
+  mcp_url: "URL",
   description: "description",
   parameters: "parameters",
   confirm: "confirmation",

@@ -17,8 +17,8 @@ interface ToolFormProps {
 }
 
 const kinds = [
-  { value: "url", label: "A URL of yours" },
-  { value: "mcp_url", label: "An MCP server" },
+  { value: "url", label: "Your own URL" },
+  { value: "mcp_url", label: "MCP server" },
 ] as const;
 
 const maxDescription = 1024;
@@ -56,19 +56,19 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
     >
       {tool === null && (
         <SelectField
-          label="What carries out its calls"
+          label="Type"
           value={draft.kind}
           options={kinds}
           onValue={(kind) => change({ kind: kind === "mcp_url" ? kind : "url" })}
           hint={
             isMcp
-              ? "Its tools are offered to the model as the server describes them."
-              : "It gets a signed POST for each call, and its response goes to the model."
+              ? "The model gets the tools as the server describes them."
+              : "Each call is a signed POST to your URL. Your response goes to the model."
           }
         />
       )}
       <TextField
-        label="Address"
+        label="URL"
         isCode
         autofocus
         value={draft.address}
@@ -84,7 +84,7 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
           value={draft.name}
           onValue={(name) => change({ name })}
           placeholder={isMcp ? "shop" : "find_order"}
-          hint={isMcp ? "What the names of its tools begin with." : "What the model calls it."}
+          hint={isMcp ? "Tool names begin with it." : "The name the model uses."}
           error={problemOf("name")}
         />
         <TextField
@@ -93,19 +93,19 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
           value={draft.title}
           onValue={(title) => change({ title })}
           placeholder={isMcp ? "The shop" : "Find an order"}
-          hint="What people are shown; the name if there is none."
+          hint="Shown to visitors. Leave empty to use the name."
           error={problemOf("title")}
         />
       </div>
       {isMcp ? (
         <TextField
-          label="Which of its tools"
+          label="Tools to use"
           isCode
           rows={3}
           value={draft.tools}
           onValue={(tools) => change({ tools })}
           placeholder="search_catalogue"
-          hint="By the server's own names, one a line; all of them if there is none. Trying it lists what it offers."
+          hint="One name per line. Leave empty to use all of them. Use “Try…” to see what the server offers."
           error={problemOf("tools")}
         />
       ) : (
@@ -118,7 +118,7 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
             value={draft.description}
             onValue={(description) => change({ description })}
             placeholder="Finds an order by its number, and returns its status."
-            hint="What it does, and when to use it. The model decides by this alone."
+            hint="What it does and when to use it. The model decides by this alone."
             error={problemOf("description")}
           />
           <ParametersEditor
@@ -131,14 +131,14 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
       <div class="space-y-2">
         <CheckField
           label="Ask the visitor before each call"
-          hint="The chat shows a card with what will be done, and nothing is called until the visitor agrees. For anything that cannot be undone."
+          hint="Nothing happens until the visitor agrees. Use it for anything that can't be undone."
           checked={draft.confirm}
           onChecked={(confirm) => change({ confirm })}
         />
         {!isMcp && (
           <CheckField
             label="Verified visitors only"
-            hint="Offered only to visitors whom your website has identified; each call names the visitor. For anything personal."
+            hint="Only for visitors your website has identified. Each call names the visitor. Use it for anything personal."
             checked={draft.requiresVisitor}
             onChecked={(requiresVisitor) => change({ requiresVisitor })}
           />
@@ -151,11 +151,11 @@ export function ToolForm({ tool, onSave, onClose }: ToolFormProps) {
         onHeaders={(headers) => change({ headers })}
       />
       <TextField
-        label="Seconds that a call may take"
+        label="Time limit (seconds)"
         inputMode="decimal"
         value={draft.seconds}
         onValue={(seconds) => change({ seconds })}
-        hint="The visitor waits meanwhile."
+        hint="Visitors wait while the call runs."
         error={problemOf("timeout_ms")}
       />
       <NoteField note={draft.note} onNote={(note) => change({ note })} />

@@ -41,7 +41,7 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
   return (
     <FormDialog
       title={`Try ${tool.title}`}
-      action="Call it"
+      action="Run"
       stay="Close"
       isReady={isReady}
       isThrowaway
@@ -50,26 +50,23 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
       submit={submit}
       onClose={onClose}
     >
-      <Notice>
-        This is a real call, without a visitor: its effects are real
-        {tool.confirm && ", and no one is asked first"}.
-      </Notice>
+      <Notice>This is a real call with real effects{tool.confirm && ", and no one is asked first"}.</Notice>
       {isMcp && listed.data === null && <Pending of={listed} lines={1} />}
       {listed.data?.ok === false && <Failed came={listed.data} tool={tool} />}
       {listed.data?.ok && offered.length === 0 && (
         <Problem>
           {tool.tools === null
-            ? "The server offers no tool that can be called from here."
-            : "The server offers none of the tools that are chosen: edit which of its tools it may use."}
+            ? "The server offers no tools you can try here."
+            : "The server offers none of the tools you chose. Edit the list of tools to use."}
         </Problem>
       )}
       {offered.length > 0 && (
         <SelectField
-          label={`Which of its tools (${offered.length})`}
+          label={`Tool (${offered.length} offered)`}
           value={name ?? ""}
           onValue={setChosen}
           options={offered.map((value) => ({ value, label: value }))}
-          hint="As they are offered to the model."
+          hint="The names the model sees."
         />
       )}
       <TextField
@@ -78,7 +75,7 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
         rows={6}
         value={text}
         onValue={setText}
-        hint="As JSON. In a conversation the model fills them in."
+        hint="JSON. In a conversation, the model fills these in."
         error={"problem" in read ? read.problem : problem}
       />
       <div role="status" class="empty:hidden">
@@ -109,8 +106,8 @@ function Failed({ came: { result, duration_ms }, tool }: { came: ToolTest; tool:
 
 function adviceFor(result: string, { url, mcp_url }: Tool): string {
   if (result.startsWith("The arguments are invalid")) return "Nothing was sent. Change the arguments above.";
-  if (/\b40[13]\b/.test(result)) return "Check its headers, and whether it has the current secret.";
-  if (/\b(404|405|410)\b/.test(result)) return `Check the address: ${url ?? mcp_url}`;
-  if (/within|in time/.test(result)) return "Make it respond sooner, or allow more seconds.";
-  return "Check the address, and whether the server runs; its log has more.";
+  if (/\b40[13]\b/.test(result)) return "Check the headers, and that your server has the current secret.";
+  if (/\b(404|405|410)\b/.test(result)) return `Check the URL: ${url ?? mcp_url}`;
+  if (/within|in time/.test(result)) return "Make your server respond sooner, or raise the time limit.";
+  return "Check the URL, and that your server is running. Its log may show more.";
 }

@@ -37,14 +37,14 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
 
 export function Snippet({ text, copyLabel }: { text: string; copyLabel?: string }) {
   return (
-    <div class="overflow-hidden rounded-xl border border-line bg-sunken">
+    <div class="flow-root rounded-lg border border-line bg-sunken">
+      <div class="float-right p-2 pl-3">
+        <CopyButton text={text} label={copyLabel} />
+      </div>
       {/* Wrapped, not scrolled: on a phone a scrolling box inside a scrolling page is hard to hold. */}
       <pre dir="ltr" class="p-3.5 font-mono text-13 leading-relaxed wrap-anywhere whitespace-pre-wrap">
         <code>{text}</code>
       </pre>
-      <div class="flex justify-end border-t border-line bg-card p-2">
-        <CopyButton text={text} label={copyLabel} />
-      </div>
     </div>
   );
 }

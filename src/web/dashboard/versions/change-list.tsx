@@ -5,7 +5,7 @@ import { type DiffLine, diffLines } from "./text-diff.ts";
 import { isLong, titleField, toText } from "./words.ts";
 
 export function ChangeList({ changes }: { changes: readonly FieldChange[] }) {
-  if (changes.length === 0) return <p class="text-muted">Nothing differs.</p>;
+  if (changes.length === 0) return <p class="text-muted">No differences.</p>;
   return (
     <dl class="space-y-5" aria-label="Changes">
       {changes.map((change) => (

@@ -30,19 +30,18 @@ export function DraftBanner({ companion, draft, isEdited, onPublished, onGone }:
         <p role="status" class="min-w-0 flex-1 basis-72 text-pretty">
           {isEdited ? (
             <>
-              <strong class="font-semibold">You are editing the draft.</strong> Visitors meet nothing of it before it is
-              published.{" "}
+              <strong class="font-semibold">You are editing the draft.</strong> Visitors won't see it until you publish.{" "}
             </>
           ) : (
             <>
-              <strong class="font-semibold">There is a draft.</strong> This page shows what visitors meet.{" "}
+              <strong class="font-semibold">You have a draft.</strong> This page shows what's live.{" "}
             </>
           )}
-          {changed.length === 0 ? "It changes nothing." : `It changes ${nameFields(changed)}.`}
+          {changed.length === 0 ? "It doesn't change anything yet." : `It changes ${nameFields(changed)}.`}
         </p>
         <div class="flex flex-wrap gap-2">
           <ButtonLink href={`${base}/settings${isEdited ? "" : "?edit=draft"}`}>
-            {isEdited ? "Edit what is live" : "Edit the draft"}
+            {isEdited ? "Edit live version" : "Edit draft"}
           </ButtonLink>
           <ButtonLink href={`${base}/playground?as=compare`}>Compare</ButtonLink>
           <Button kind="risk" onClick={() => setAsked("discard")}>
@@ -65,15 +64,15 @@ export function DraftBanner({ companion, draft, isEdited, onPublished, onGone }:
       {asked === "discard" && (
         <Confirm
           title="Discard the draft?"
-          action="Discard the draft"
+          action="Discard draft"
           onConfirm={async () => {
             await call("DELETE", draftPath(companion.id), { ifMatch: tagOf(draft) });
-            say("The draft is gone.");
+            say("Draft discarded.");
             onGone();
           }}
           onClose={() => setAsked(null)}
         >
-          <p>{changed.length === 0 ? "It" : `What it changes (${nameFields(changed)})`} cannot be brought back.</p>
+          <p>{changed.length === 0 ? "The draft" : `Its changes (${nameFields(changed)})`} can't be recovered.</p>
         </Confirm>
       )}
     </Notice>

@@ -12,7 +12,7 @@ export function NoteField({ note, onNote }: { note: string; onNote(note: string)
       value={note}
       onValue={onNote}
       placeholder="Why?"
-      hint="It stands in the history beside the change."
+      hint="Shown with this change in the history."
     />
   );
 }

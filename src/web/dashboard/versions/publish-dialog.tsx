@@ -27,7 +27,7 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
   const publish = useAction(async (overwrite: boolean) => {
     const options = { body: { overwrite }, ifMatch: tagOf(draft), headers: noteHeader(note) };
     onPublished(await call<Companion>("POST", `${draftPath(companion.id)}/publish`, options));
-    say("Published: visitors meet it from their next message on.");
+    say("Published. It's live from the next message.");
     onClose();
   });
   const { error } = publish;
@@ -35,9 +35,9 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
 
   if (status === 412 || status === 404) {
     return (
-      <Dialog title="The draft was changed meanwhile" onClose={onClose}>
+      <Dialog title="Someone changed the draft" onClose={onClose}>
         <p class="text-pretty text-muted">
-          Someone saved, published or discarded it since this page was opened. Nothing was published by you.
+          It was saved, published or discarded since you opened this page. Nothing was published.
         </p>
         <DialogActions>
           <Button
@@ -47,7 +47,7 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
               onClose();
             }}
           >
-            Show it as it is now
+            Show latest
           </Button>
         </DialogActions>
       </Dialog>
@@ -56,15 +56,15 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
   const fields = status === 409 ? (error as ApiError).problem["fields"] : undefined;
   if (Array.isArray(fields)) {
     return (
-      <Dialog title="It was changed live meanwhile" onClose={onClose}>
+      <Dialog title="The live version has changed" onClose={onClose}>
         <div class="space-y-3 text-pretty text-muted">
           <p>
-            Since the draft began, other values of <strong class="font-medium text-ink">{nameFields(fields)}</strong>{" "}
-            went live. Nothing is published yet.
+            Since you began this draft, <strong class="font-medium text-ink">{nameFields(fields)}</strong> changed in
+            the live version. Nothing is published yet.
           </p>
           <p>
-            Overwrite them with the draft's: the history keeps them. Or cancel, and bring into the draft what it should
-            keep of them.
+            Overwrite the live values with yours (the history keeps the old ones), or cancel and copy what you need into
+            the draft.
           </p>
         </div>
         <DialogActions>
@@ -86,7 +86,7 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
       submit={{ ...publish, run: () => publish.run(false) }}
       onClose={onClose}
     >
-      {hasUnsavedWork() && <Problem>What you typed on this page is not saved, and is not published.</Problem>}
+      {hasUnsavedWork() && <Problem>You have unsaved changes on this page. They won't be published.</Problem>}
       <div class="max-h-80 overflow-y-auto">
         <ChangeList changes={listChanges(companion, draft)} />
       </div>

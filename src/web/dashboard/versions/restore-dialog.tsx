@@ -32,7 +32,7 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
     const options = { ifMatch: tagOf(companion), headers: noteHeader(note) };
     const restored = await call<Restored>("POST", `${path}/${number}/restore`, options);
     onRestored(await read());
-    say(`It is as it was in version ${number}.`);
+    say(`Version ${number} is live again.`);
     if (restored.missing_sources.length + restored.new_tools.length === 0) onClose();
     else setLeft(restored);
   });
@@ -41,10 +41,10 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
   if (left !== null) return <WhatIsLeft {...left} onClose={onClose} />;
   if (isStale) {
     return (
-      <Dialog title="It was changed meanwhile" onClose={onClose}>
+      <Dialog title="Someone changed this companion" onClose={onClose}>
         <p class="text-pretty text-muted">
-          Since this page was opened the companion was changed, here or elsewhere. Nothing was restored. The list of
-          versions shows who changed what; then restore again, if you still want to.
+          It changed since you opened this page. Nothing was restored. See who changed what, then restore again if you
+          still want to.
         </p>
         <DialogActions>
           <Button
@@ -54,7 +54,7 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
               onClose();
             }}
           >
-            Show what changed
+            Show changes
           </Button>
         </DialogActions>
       </Dialog>
@@ -71,8 +71,8 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
       onClose={onClose}
     >
       <p class="text-pretty text-muted">
-        This becomes a new version, which visitors meet from their next message on. Its sources, and whether it is
-        paused, stay as they are.
+        Restoring creates a new version that's live from the next message. Sources stay as they are, and so does Live or
+        Paused.
       </p>
       {diff.data ? (
         <div class="max-h-80 overflow-y-auto">
@@ -89,11 +89,11 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
 
 function WhatIsLeft({ missing_sources: sources, new_tools: tools, onClose }: Restored & { onClose(): void }) {
   return (
-    <Dialog title="Restored, but not all of it" onClose={onClose}>
+    <Dialog title="Restored, with exceptions" onClose={onClose}>
       {sources.length > 0 && (
         <>
           <p class="text-muted">
-            These sources were deleted since, and are not brought back. Add them again if they are needed.
+            These sources have been deleted and weren't restored. Add them again if you need them.
           </p>
           <Names names={sources.map(({ title }) => title)} />
         </>
@@ -101,8 +101,8 @@ function WhatIsLeft({ missing_sources: sources, new_tools: tools, onClose }: Res
       {tools.length > 0 && (
         <>
           <p class="mt-4 text-muted">
-            These tools were deleted since. They are back with new secrets, and without the headers that they sent:
-            rotate the secrets, and type the headers again.
+            These tools had been deleted. They're back with new secrets and without headers: rotate the secrets and
+            enter the headers again.
           </p>
           <Names names={tools.map(({ name }) => name)} />
         </>

@@ -95,20 +95,20 @@ function Comparison({
     .filter((version) => version.number !== number)
     .map((version) => ({
       value: String(version.number),
-      label: `Version ${version.number}${version.number === before ? ", the one before" : ""}`,
+      label: `Version ${version.number}${version.number === before ? " (previous)" : ""}`,
     }));
   if (other === null && options.length === 0) return null;
   return (
     <>
       <SelectField
-        label="Compared with"
+        label="Compare with"
         class="mb-5 max-w-xs"
         value={String(other ?? "")}
         onValue={(value) => replaceSearch({ with: value })}
         options={other === null ? [{ value: "", label: "Choose a version" }, ...options] : options}
       />
       {other === null ? (
-        <p class="text-muted">This is the first version: there is none before it.</p>
+        <p class="text-muted">This is the first version.</p>
       ) : (
         <>
           <p class="mb-4 text-14 text-muted">
@@ -125,7 +125,7 @@ function AllSettings({ settings }: { settings: object }) {
   const set = Object.entries(settings).filter(([, value]) => toText(value) !== "");
   return (
     <details class="mt-6 border-t border-line pt-4">
-      <summary class="text-accent">All that it sets</summary>
+      <summary class="text-accent">All settings</summary>
       <dl class="mt-3 space-y-3">
         {set.map(([field, value]) => (
           <div key={field}>

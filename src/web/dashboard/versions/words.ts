@@ -2,9 +2,9 @@
 import type { CompanionVersion, FieldChange } from "../lib/types.ts";
 
 const viaWords: Record<NonNullable<CompanionVersion["via"]>, string> = {
-  api: "by API",
+  api: "via API",
   dashboard: "in the dashboard",
-  cli: "on the command line",
+  cli: "via the command line",
   apply: "from files",
   restore: "by restoring an earlier version",
   publish: "by publishing the draft",

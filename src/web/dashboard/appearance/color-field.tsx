@@ -1,8 +1,7 @@
 /** The theme colour: picked or typed, with a note on whether it is visible. */
-import type { ComponentChildren } from "preact";
 import { defaultThemeColor } from "../lib/color.ts";
 import { Field } from "../ui/field.tsx";
-import { judgeColor } from "./draft.ts";
+import { judgeColor } from "./appearance-draft.ts";
 
 interface ColorFieldProps {
   value: string;
@@ -10,14 +9,13 @@ interface ColorFieldProps {
   shown: string;
   onValue(value: string): void;
   error: string | undefined;
-  aside: ComponentChildren;
 }
 
-export function ColorField({ value, shown, onValue, error, aside }: ColorFieldProps) {
+export function ColorField({ value, shown, onValue, error }: ColorFieldProps) {
   const judgement = judgeColor(shown);
   const hint = <span class={judgement?.isWarning ? "text-warn" : ""}>{judgement?.text}</span>;
   return (
-    <Field label="Colour" error={error} hint={hint} aside={aside}>
+    <Field label="Colour" error={error} hint={hint}>
       {(wiring) => (
         <div class="flex gap-2">
           <input
