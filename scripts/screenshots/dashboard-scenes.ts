@@ -5,7 +5,7 @@ import type { ScreenshotWorld } from "./world.ts";
 
 /** Pages whose heading and content are there, with nothing that still loads. */
 async function settled(page: Page): Promise<void> {
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await page.getByRole("heading").first().waitFor();
   await page.locator("main .skeleton, main [aria-busy=true]").first().waitFor({ state: "hidden" });
 }
 

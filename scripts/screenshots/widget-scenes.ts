@@ -4,7 +4,7 @@ import { widgetOn } from "../../test/support/widget-world.ts";
 import type { Scene } from "./scene.ts";
 import type { ScreenshotWorld } from "./world.ts";
 
-export function widgetScenes({ server, companion, shopUrl }: ScreenshotWorld): Scene[] {
+export function widgetScenes({ server, companion, tinted, shopUrl }: ScreenshotWorld): Scene[] {
   const on = (name: string, act: (page: Page) => Promise<unknown>, url = shopUrl): Scene => ({
     name: `widget-${name}`,
     url,
@@ -40,13 +40,25 @@ export function widgetScenes({ server, companion, shopUrl }: ScreenshotWorld): S
     on("long", (page) => ask(page, "Do you repair e-bikes?", "How long does shipping take?", "How do returns work?")),
     on("failed", async (page) => {
       const widget = await ask(page, "When are you open on Saturdays?");
-      await page.route("**/chat", (route) => route.abort());
+      await page.route("**/chat", (route) => route.fulfill({ status: 502, json: { code: "upstream_error" } }));
       await widget.ask("Do you repair e-bikes?");
-      await widget.notice
-        .or(page.getByText(/Not delivered/))
-        .first()
-        .waitFor();
+      await page.getByText("Not delivered").waitFor();
     }),
+    on("home", async (page) => {
+      for (const message of ["When are you open on Saturdays?", "How long does shipping take?"]) {
+        const widget = await ask(page, message);
+        await widget.button("New conversation").click();
+        await widget.launcher.or(widget.button("Close chat")).first().click();
+      }
+      await page.reload();
+      await open(page);
+    }),
+    on(
+      "teaser",
+      (page) => page.getByText("Questions about sizes?").waitFor(),
+      `${shopUrl}?token=${tinted.embed_token}`,
+    ),
+    on("tinted", (page) => ask(page, "How long does shipping take?"), `${shopUrl}?token=${tinted.embed_token}`),
     on("again", async (page) => {
       await ask(page, "When are you open on Saturdays?");
       await page.reload();

@@ -8,11 +8,13 @@ import { answerTo, questions } from "./said.ts";
 export interface ScreenshotWorld extends AsyncDisposable {
   server: { url: string };
   companion: { id: string; embed_token: string };
+  /** With an appearance of its own. */
+  tinted: { embed_token: string };
   /** A rich one, by a signed-in visitor. */
   conversation: { id: string };
   /** The owner's session, who is an operator too. */
   cookie: { name: string; value: string; url: string; httpOnly: boolean; sameSite: "Lax" };
-  /** Of another origin, with the widget on it; `query` is the page's own. */
+  /** Of another origin, with the widget on it; `?token=` names another companion than the first. */
   shopUrl: string;
 }
 
@@ -52,7 +54,15 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
     metadata: { plan: "pro", shop: { id: 42 } },
   });
   await make("/api/companions", { name: "مساعد المتجر", theme_color: "#be123c", enabled: false });
-  await make("/api/companions", { name: "Workshop helper", theme_color: "#1b1d24" });
+  const tinted = await make("/api/companions", {
+    name: "Workshop helper",
+    theme_color: "#1e3a8a",
+    appearance: {
+      header: "tinted",
+      icon: "avatar",
+      teaser: { text: "Questions about sizes? Ask me!", after_seconds: 0 },
+    },
+  });
   const base = `/api/companions/${companion.id}`;
   await make(`${base}/embed-tokens`, { name: "Landing page" });
   await make(`${base}/sources`, {
@@ -131,7 +141,7 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
     port: 0,
     fetch: (request) =>
       new Response(
-        shopPage(new URL(request.url).searchParams.get("attributes") ?? "", world.server.url, companion.embed_token),
+        shopPage(world.server.url, new URL(request.url).searchParams.get("token") ?? companion.embed_token),
         {
           headers: { "Content-Type": "text/html; charset=utf-8" },
         },
@@ -139,8 +149,7 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
   });
   return {
     server: world.server,
-    companion,
-    conversation,
+    ...{ companion, tinted, conversation },
     cookie: { name, value, url: world.server.url, httpOnly: true, sameSite: "Lax" },
     shopUrl: site.url.href,
     async [Symbol.asyncDispose]() {
@@ -150,9 +159,9 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
   };
 }
 
-function shopPage(attributes: string, url: string, token: string): string {
+function shopPage(url: string, token: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Shop</title>
 <style>body{margin:0;font:16px/1.5 system-ui;background:#fff;color:#222}header{padding:24px;background:#f4efe6}main{padding:24px;max-width:720px}</style></head>
 <body><header><b>Velo Berta</b></header><main><h1>City bicycles</h1><p>Light, quiet, and ready for rain. Every bicycle leaves our workshop with a year of free service.</p></main>
-<script src="${url}/widget.js" data-token="${token}" ${attributes} async></script></body></html>`;
+<script src="${url}/widget.js" data-token="${token}" async></script></body></html>`;
 }

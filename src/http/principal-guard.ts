@@ -111,7 +111,7 @@ export function writeContext(
       id: principal.keyId ?? principal.sessionId,
       ipPrefix: clientOf(services, request).logPrefix,
       requestId: contextOf(request, services.ids).requestId,
-      ...(principal.keyId === null ? actingMember(principal) : {}),
+      ...(principal.keyId === null ? { accountId: principal.account.id, ...actingMember(principal) } : {}),
     },
     nowMs: services.clock.nowMs(),
     auditId: services.ids.uuid(),

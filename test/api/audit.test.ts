@@ -35,11 +35,12 @@ test("each change leaves an entry with key, place and request, and no secret", a
     {
       action: "companion.delete",
       target_id: created.json.id,
+      target_name: "Ada",
       actor: { ...actor, request_id: deleted.headers.get("x-request-id") ?? "" },
     },
-    { action: "key.revoke", target_id: key.json.id, actor },
+    { action: "key.revoke", target_id: key.json.id, target_name: "billing", actor },
     { action: "key.create", target_id: key.json.id, actor },
-    { action: "embed_token.revoke", target_id: token.json.id, actor },
+    { action: "embed_token.revoke", target_id: token.json.id, target_name: "shop", actor },
     { action: "embed_token.create", target_id: token.json.id, actor, details: { companion_id: created.json.id } },
     { action: "companion.update", target_id: created.json.id, details: { changed: ["system_prompt", "metadata"] } },
     { action: "companion.create", target_id: created.json.id, actor },
@@ -74,6 +75,18 @@ test("lists by time, both ends included, in pages", async () => {
   expect(second.data).toMatchObject([{ action: "companion.delete" }]);
 });
 
+test("lists actions and callers, and hides the path of a webhook", async () => {
+  const webhook = { url: "https://hooks.example/services/secret", events: ["*"], enabled: false };
+  await client.call("POST", "/api/webhooks", webhook);
+  const list = async (query: string) => (await client.call("GET", `/api/audit?${query}`)).json.data;
+  const [made, ...others] = await list("action=webhook");
+  expect(others).toEqual([]);
+  expect(made).toMatchObject({ action: "webhook.create", target_name: "hooks.example", actor: { id: keyId } });
+  const deleted = await list(`action=companion.delete&actor=${keyId}`);
+  expect(deleted).toMatchObject([{ action: "companion.delete", target_name: "Ada" }]);
+  expect(await list("actor=operator")).toEqual([]);
+});
+
 test("shows an account its own entries alone, and needs its scope", async () => {
   const account = await server.createAccount();
   const stranger = apiClient(server.url, (await server.createKey(account)).key);
@@ -84,7 +97,8 @@ test("shows an account its own entries alone, and needs its scope", async () => 
 
 test.each([
   ["?from=x&to=y&colour=red", ["from", "to", "colour"]],
-  ["?action=key.create", ["action"]],
+  ["?action=Key", ["action"]],
+  ["?actor=someone", ["actor"]],
   ["?cursor=Zm9v", ["cursor"]],
 ])("refuses %s", async (query, params) => {
   expectInvalid(await client.call("GET", `/api/audit${query}`), params);

@@ -83,7 +83,7 @@ test("the person who creates a link in the dashboard is in the audit trail of it
       action: "link.create",
       target_id: account.id,
       details: { kind: "reset" },
-      actor: { kind: "session", id: operator.sessionId, ip: "127.0.0.0/24" },
+      actor: { kind: "operator", id: operator.sessionId, ip: "127.0.0.0/24" },
     },
   ]);
 });

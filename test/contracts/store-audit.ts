@@ -51,6 +51,56 @@ export function auditStoreContract(open: OpenStore): void {
       expect(second).toEqual({ items: expected.slice(2), nextAfterId: null });
     });
 
+    test("is narrowed to actions and to who acted, and names what is still there", async () => {
+      const { audit, companions, accounts } = world.store;
+      const account = await world.createAccount();
+      const ada = await world.createCompanion(account, { name: "Ada" });
+      const gone = await world.createCompanion(account, { name: "Gone" });
+      await companions.delete(account.id, gone.id, world.context());
+      const nowMs = world.clock.nowMs() + 1000;
+      const of = (action: string, actor: Partial<AuditEntry["actor"]>, targetId: string | null = null) => {
+        const entry = newEntry(account.id, nowMs);
+        return { ...entry, action, targetId, actor: { ...entry.actor, ...actor } };
+      };
+      const own = { accountId: account.id, id: "own" };
+      const entries = [
+        of("companion.update", { kind: "key", id: "k1" }, ada.id),
+        of("companion.updated_otherwise", { member: { id: "m1", name: "Grace" } }, ada.id),
+        of("companion.delete", own, gone.id),
+        of("account.update", { id: "s2", accountId: systemIds.uuid() }, account.id),
+      ];
+      for (const entry of entries) await audit.record(entry);
+      const list = async (action: string | null, actor: string | null, limit = 10) => {
+        const page = await audit.list(
+          account.id,
+          { ...always, fromMs: nowMs },
+          { limit, afterId: null },
+          { action, actor },
+        );
+        return page.items.map((entry) => entries.findIndex(({ id }) => id === entry.id));
+      };
+      expect(await list("companion", null)).toEqual([2, 1, 0]);
+      expect(await list("companion", null, 2)).toEqual([2, 1]);
+      expect(await list("companion.update", null)).toEqual([0]);
+      expect([await list(null, "k1"), await list(null, "m1"), await list(null, account.id)]).toEqual([[0], [1], [2]]);
+      expect([await list(null, "operator"), await list("companion", "operator")]).toEqual([[3], []]);
+
+      const names = await audit.readNames(account.id, [...entries.map(({ id }) => id)]);
+      const email = (await accounts.findById(account.id))?.email;
+      expect(entries.map(({ id }) => names.get(id))).toEqual([
+        { actor: null, target: "Ada" },
+        { actor: "Grace", target: "Ada" },
+        { actor: email ?? "", target: null },
+        { actor: null, target: email ?? "" },
+      ]);
+      const [deleted] = (
+        await audit.list(account.id, always, firstPage, { action: "companion.delete", actor: null })
+      ).items.filter(({ targetId, id }) => targetId === gone.id && !names.has(id));
+      const ids = [deleted?.id ?? ""];
+      expect((await audit.readNames(account.id, ids)).get(deleted?.id ?? "")?.target).toBe("Gone");
+      expect((await audit.readNames(systemIds.uuid(), ids)).size).toBe(0);
+    });
+
     test("has nothing after an entry that nobody has, or another account", async () => {
       const { audit } = world.store;
       const [own, foreign] = [newEntry(systemIds.uuid(), 1000), newEntry(systemIds.uuid(), 2000)];

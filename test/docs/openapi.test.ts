@@ -217,7 +217,9 @@ test("gives examples of bodies that the server takes", async () => {
     const conversationId = (await platform.call("GET", "/api/conversations")).json.data[0]?.id ?? "";
     const refused: string[] = [];
     // A model is not tested where spending is stopped.
-    const inOrder = operations.toSorted((a, b) => Number(a.id === "createSpendingStop") - Number(b.id === "createSpendingStop"));
+    const inOrder = operations.toSorted(
+      (a, b) => Number(a.id === "createSpendingStop") - Number(b.id === "createSpendingStop"),
+    );
     for (const { method, path, body, access } of inOrder) {
       if (!body || access === "public" || access === "session") continue;
       // Only what has an account of its own to be changed.

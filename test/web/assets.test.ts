@@ -8,6 +8,7 @@ import { chooseEncoding } from "../../src/api/assets/service.ts";
 import { matchesTag } from "../../src/lib/entity-tag.ts";
 import { voiceEnglish } from "../../src/web/voice/strings.ts";
 import { confirmEnglish } from "../../src/web/widget/confirm-strings.ts";
+import { homeEnglish } from "../../src/web/widget/home-strings.ts";
 import { launcherEnglish } from "../../src/web/widget/launcher-strings.ts";
 import { feedbackEnglish, peopleEnglish } from "../../src/web/widget/people-strings.ts";
 import { sourcesEnglish } from "../../src/web/widget/sources-strings.ts";
@@ -152,6 +153,7 @@ test("every language has every word, with the same places to fill in", async () 
     ...launcherEnglish,
     ...english,
     ...sourcesEnglish,
+    ...homeEnglish,
     ...confirmEnglish,
     ...peopleEnglish,
     ...feedbackEnglish,

@@ -55,11 +55,11 @@ test("a visitor asks for a person, who takes the conversation, answers it, and g
   await eventually(async () => (await page.title()).startsWith("(1) Inbox"), { what: "the count in the title" });
   await rows(page).getByRole("link").click();
   await transcript(page).getByText("Where is my parcel?", { exact: true }).waitFor();
-  await page.getByText("Waiting for a person since").waitFor();
+  await page.getByText("Waiting for a person ·").waitFor();
   await examine(page, "dashboard-inbox");
 
   await press(page, "Take");
-  await page.getByText("You have it since").waitFor();
+  await page.getByText("You took it").waitFor();
   // The event with the message comes before the answer to its own request.
   await page.route("**/messages", async (route) => {
     const response = await route.fetch();
@@ -105,8 +105,8 @@ test("two colleagues: one is shown what the other does, and no visitor gets two 
   const grace = await world.openMember(owner, `/app/inbox?c=${id}`);
   await owner.page.goto(`${world.server.url}/app/inbox?c=${id}`);
   await press(grace.page, "Take");
-  await grace.page.getByText("You have it since").waitFor();
-  await owner.page.getByText("has it since").waitFor();
+  await grace.page.getByText("You took it").waitFor();
+  await owner.page.getByText("took it").waitFor();
   await composer(grace.page).pressSequentially("Let me");
   await owner.page.getByText("Grace is typing…").first().waitFor();
 
@@ -117,7 +117,7 @@ test("two colleagues: one is shown what the other does, and no visitor gets two 
   expect(await composer(owner.page).inputValue()).toBe("I am on it.");
   await press(owner.page, "Take over…");
   await owner.page.getByRole("dialog").getByRole("button", { name: "Take over" }).click();
-  await owner.page.getByText("You have it since").waitFor();
+  await owner.page.getByText("You took it").waitFor();
   // It is closed once all is done; before, it keeps the keyboard.
   await owner.page.getByRole("dialog").waitFor({ state: "detached" });
   await composer(owner.page).press("Enter");
@@ -185,7 +185,7 @@ test("a draft outlives reloading, signing out and a lost connection, and is sent
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }, long);
   await composer(page).press("Enter");
-  await page.getByRole("alert").getByText("this is 1 too long").waitFor();
+  await page.getByRole("alert").getByText("Over the limit by 1:").waitFor();
   expect(await composer(page).inputValue()).toHaveLength(4001);
   await composer(page).fill("And one more");
   await chooseFromAccountMenu(page, "Sign out");

@@ -152,7 +152,7 @@ test("a responder reads and answers, and is offered nothing else", async () => {
   await page.getByRole("log").getByText("Are you open?", { exact: true }).waitFor();
   await hasCount(page.getByRole("button", { name: "More actions" }), 0);
   await press(page, "Take");
-  await page.getByText("You have it since").waitFor();
+  await page.getByText("You took it").waitFor();
   await page.goto(`${world.server.url}/app/members`);
   await page.getByText("Only owners can see members").waitFor();
 

@@ -58,7 +58,7 @@ test("a text that somebody else has changed meanwhile is not written over unaske
   await conflict.waitFor();
   await api.call("PUT", at, { ...theirs, text: "Sold out." });
   await conflict.getByRole("button", { name: "Keep mine" }).click();
-  await conflict.getByText("title, text, address").waitFor();
+  await conflict.getByText("title, text, link").waitFor();
   expect(await readBytes()).toBe("Sold out.");
   await conflict.getByRole("button", { name: "Keep mine" }).click();
   await isSaved();

@@ -309,7 +309,7 @@ test("the playground tries a companion as a visitor: signed for in the browser, 
 
   await page.getByRole("button", { name: "Chat as…" }).click();
   await page.getByLabel("Secret of the key").fill(String(key.secret));
-  await page.getByLabel("Id on your website").fill(zoe.sub);
+  await page.getByLabel("ID on your website").fill(zoe.sub);
   await page.getByLabel("Name", { exact: true }).fill("Zoë");
   expect(await findViolationsInState(page)).toEqual([]);
   await page.getByRole("button", { name: "Start chat" }).click();

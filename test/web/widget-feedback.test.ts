@@ -111,7 +111,7 @@ test("whether it is resolved is asked after a while of silence, once for a reply
 test("a contact may be left without people who step in, at any time", async () => {
   world.reset({ leads: { when: "always", consent_text: "Yes, write to me." } });
   const { page, widget } = await openChat();
-  await widget.button("Leave your e-mail address").click();
+  await widget.button("Leave your email address").click();
   const email = widget.element.getByLabel("E-mail address", { exact: true });
   await email.fill("ada@example.com");
   await widget.element.getByLabel("Yes, write to me.").check();
@@ -122,7 +122,7 @@ test("a contact may be left without people who step in, at any time", async () =
   await page.unroute("**/contact");
   await widget.button("Send to the team").click();
   await widget.log.getByText("Thank you. The team will write to you.").waitFor();
-  await widget.button("Leave your e-mail address").click();
+  await widget.button("Leave your email address").click();
   await widget.button("Cancel").click();
   await email.waitFor({ state: "detached" });
 });

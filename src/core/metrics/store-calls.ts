@@ -18,7 +18,7 @@ export const storeCalls: { readonly [Noun in keyof Nouns]: Readonly<Record<keyof
     ...writes("create", "update", "setPassword", "delete"),
   },
   apiKeys: { ...reads("findByHash", "checkCaller", "list"), ...writes("create", "replace", "revoke", "recordUses") },
-  audit: { ...reads("list"), ...writes("record") },
+  audit: { ...reads("list", "readNames"), ...writes("record") },
   challenges: { ...reads("isUsedUp"), ...writes("spend", "purge") },
   companions: {
     ...reads(

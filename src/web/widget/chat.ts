@@ -90,7 +90,7 @@ export class Chat {
     if (this.client.visitor) await this.#meet();
     clearTimeout(timer);
     if (!this.messages.includes(asked)) add();
-    if (allowsChat(this.source) && asked.state === "waiting") await this.#ask(asked.id);
+    if (allowsChat(this.source) && asked.state === "waiting" && !this.isStreaming) await this.#ask(asked.id);
     else this.#listener.changed();
   }
 

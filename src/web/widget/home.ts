@@ -2,6 +2,7 @@
 import type { Chat } from "./chat.ts";
 import type { Previous } from "./conversation.ts";
 import { h, textButton } from "./dom.ts";
+import { homeEnglish } from "./home-strings.ts";
 import type { PanelHost } from "./panel-host.ts";
 import type { Strings } from "./strings.ts";
 
@@ -15,15 +16,22 @@ const units = [
   ["minute", 60_000],
 ] as const;
 
+export interface Home {
+  element: HTMLElement;
+  /** What it lists has become another visitor's, or another tab has changed it: it is left. */
+  draw(): void;
+}
+
 /** Draws it in the conversation's place; `leave` is called as soon as the visitor has chosen. */
 export function showHome(
   chat: Chat,
-  strings: Strings,
+  words: Strings,
   host: PanelHost,
-  greeting: string,
+  greet: typeof import("./greeting.ts").greet,
   leave: () => void,
-): HTMLElement | undefined {
-  const { shadow, box, lang } = host;
+): Home | undefined {
+  const { shadow, box, lang, source } = host;
+  const strings = { ...homeEnglish, ...words };
   if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
   const format = new Intl.RelativeTimeFormat(lang, { style: "narrow", numeric: "auto" });
 
@@ -63,11 +71,18 @@ export function showHome(
   const element = h(
     "div",
     { class: "home" },
-    h("p", { class: "hello", dir: "auto" }, greeting),
+    h("p", { class: "hello", dir: "auto" }, source.config ? greet(source.config, shadow.host, words) : ""),
     card(newest, "continue", strings.continue, () => go(newest)),
     textButton("fresh", strings.restart, () => choose(() => chat.messages.length && chat.startAnew())),
     ...(earlier.length ? [h("h2", {}, strings.earlier), h("ul", {}, ...earlier)] : []),
   );
   box.querySelector(".log")?.before(element);
-  return element;
+  const listed = () => [chat.messages[0]?.id, ...chat.earlier.map(({ sessionId }) => sessionId)].join();
+  const shown = listed();
+  return {
+    element,
+    draw() {
+      if (element.isConnected && listed() !== shown) leave();
+    },
+  };
 }

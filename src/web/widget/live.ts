@@ -60,7 +60,7 @@ export function createLive(parts: PeopleParts): Live {
   const dots = h("div", { class: "row assistant" }, h("div", { class: "body dots", "aria-hidden": "true" }, "• • •"));
   box.querySelector(".log .notice")?.before(dots);
   const disclosure = box.querySelector(".disclosure")?.firstChild as Text;
-  const subtitle = box.querySelector(".who") as HTMLElement;
+  const subtitle = box.querySelector(".kind") as HTMLElement;
   if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
 
   /** The visitor has read, written or come; with the panel opened, what came meanwhile is asked for. */

@@ -1,10 +1,10 @@
 /** Characters by their names in HTML. What they stand for is text: never read as markup, nor as Markdown. */
 
 /** Those that replies use; all of HTML's two thousand would outweigh the rest of the widget. Others stay as written. */
-const known = (
-  "amp & lt < gt > quot \" apos ' nbsp \u00a0 hellip … ndash – mdash — lsquo ‘ rsquo ’ ldquo “ rdquo ” bull • middot · " +
-  "deg ° times × minus − le ≤ ge ≥ rarr → copy © reg ® trade ™ euro € pound £"
-).split(" ");
+const known =
+  "amp & lt < gt > quot \" apos ' nbsp \u00a0 hellip … ndash – mdash — bull • times × rarr → copy © reg ® euro €".split(
+    " ",
+  );
 const characters = new Map<string, string>();
 for (const [index, name] of known.entries()) if (index % 2 === 0) characters.set(name, known[index + 1] ?? "");
 

@@ -5,6 +5,7 @@ import { createClient } from "./client.ts";
 import { createComposer } from "./composer.ts";
 import { h, iconButton, icons } from "./dom.ts";
 import { greet } from "./greeting.ts";
+import type { Home } from "./home.ts";
 import { createLogView } from "./log-view.ts";
 import type { Panel, PanelHost } from "./panel-host.ts";
 import { createPeople } from "./people.ts";
@@ -25,7 +26,7 @@ export function createPanel(host: PanelHost): Panel {
   const cleanUp = new AbortController();
   const { signal } = cleanUp;
   let frame = 0;
-  let home: HTMLElement | undefined;
+  let home: Home | undefined;
 
   const chat = new Chat(createClient(host), source, host.token, {
     changed: () => draw(),
@@ -83,6 +84,7 @@ export function createPanel(host: PanelHost): Panel {
     log.draw();
     composer.draw();
     voice.draw();
+    home?.draw();
     // The pressed element, such as a suggestion, may have been removed: without the focus, Escape would not work.
     if (focused?.getClientRects().length === 0) focus();
   }
@@ -96,15 +98,8 @@ export function createPanel(host: PanelHost): Panel {
     box.classList.add("at-home");
     try {
       const { showHome } = await host.load<typeof import("./home.ts")>(HOME_FILE, HOME_INTEGRITY, "home.js");
-      home?.remove();
-      if (box.matches(".at-home"))
-        home = showHome(
-          chat,
-          strings,
-          host,
-          source.config ? greet(source.config, shadow.host, strings) : "",
-          leaveHome,
-        );
+      home?.element.remove();
+      if (box.matches(".at-home")) home = showHome(chat, strings, host, greet, leaveHome);
       if (box.matches(":focus")) focus();
     } catch {
       leaveHome();
@@ -113,8 +108,8 @@ export function createPanel(host: PanelHost): Panel {
 
   function leaveHome(): void {
     box.classList.remove("at-home");
-    const hadFocus = home?.matches(":focus-within");
-    home?.remove();
+    const hadFocus = home?.element.matches(":focus-within");
+    home?.element.remove();
     draw();
     if (hadFocus) focus();
   }
@@ -122,7 +117,7 @@ export function createPanel(host: PanelHost): Panel {
   function focus(): void {
     // On touch screens the keyboard would cover what is to be read first.
     const canType = !composer.element.hidden && !matchMedia("(pointer: coarse)").matches;
-    const first = box.matches(".at-home") ? home?.querySelector("button") : canType && composer.input;
+    const first = box.matches(".at-home") ? home?.element.querySelector("button") : canType && composer.input;
     (first || box).focus();
   }
 
@@ -150,7 +145,7 @@ export function createPanel(host: PanelHost): Panel {
         "div",
         { class: "title" },
         h("div", { class: "name" }, name),
-        h("div", { class: "subtitle" }, h("span", { class: "who" }, strings.assistant), instant),
+        h("div", { class: "subtitle" }, h("span", { class: "kind" }, strings.assistant), instant),
       ),
       voice.button,
       anew,

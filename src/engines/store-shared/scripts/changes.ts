@@ -2,11 +2,12 @@
  * What every change made by people also writes in its commit, the audit entry and the idempotent response, and how
  * both are read.
  */
-import type { AuditActor, AuditEntry, AuditStore } from "../../../contracts/store/audit.ts";
+import type { AuditActor, AuditEntry, AuditFilter, AuditNames, AuditStore } from "../../../contracts/store/audit.ts";
 import type { IdempotencyStore, IdempotentResponse, IdempotentWrite } from "../../../contracts/store/idempotency.ts";
 import { type ListOrder, toPage } from "../../../contracts/store/page.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { AppError } from "../../../domain/errors.ts";
+import { pause } from "../../../lib/pause.ts";
 import { idempotencyLifetimeMs } from "../rows/bounds.ts";
 import { holdings } from "./holdings.ts";
 import { all, columns, get, insertAll, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
@@ -21,7 +22,8 @@ interface Change {
 
 /** The entry as a row: its actor in columns of their own, its details as JSON. */
 function toAuditRow({ actor, details, ...entry }: AuditEntry) {
-  const { kind: actorKind, id: actorId, ipPrefix, requestId, member = null } = actor;
+  const { kind, id: actorId, ipPrefix, requestId, member = null, accountId = entry.accountId } = actor;
+  const actorKind: AuditActor["kind"] = accountId === entry.accountId ? kind : "operator";
   const who = { actorKind, actorId, ipPrefix, requestId, actorMemberId: member?.id ?? null };
   return { ...entry, ...who, actorName: member?.name ?? null, details: JSON.stringify(details) };
 }
@@ -136,15 +138,81 @@ function toEntry({ actorKind: kind, actorId: id, ipPrefix, requestId, details, .
   return { ...entry, actor: { kind, id, ipPrefix, requestId, ...who }, details: JSON.parse(details) };
 }
 
+// An entry outlives what it names. Its own words come first: of a deleted companion no other are left.
+const nameOf = (prefix: string, table: string, column = "name") =>
+  `WHEN e.action LIKE '${prefix}.%' THEN (SELECT n.${column} FROM ${table} n WHERE n.id = e.target_id)`;
+
+export const auditQueries = {
+  first: selectFirst.desc,
+  following: selectFollowing.desc,
+  names: `SELECT e.id, e.details, CASE
+      WHEN e.actor_member_id IS NOT NULL THEN e.actor_name
+      WHEN e.actor_id IS NULL THEN NULL
+      WHEN e.actor_kind = 'key' THEN (SELECT k.name FROM api_keys k WHERE k.id = e.actor_id)
+      WHEN e.actor_kind = 'session' THEN (SELECT coalesce(a.name, a.email) FROM accounts a WHERE a.id = e.account_id)
+    END AS actor, CASE
+      ${nameOf("companion", "companions")} ${nameOf("draft", "companions")} ${nameOf("visitor", "companions")}
+      ${nameOf("key", "api_keys")} ${nameOf("embed_token", "embed_tokens")} ${nameOf("visitor_key", "visitor_keys")}
+      ${nameOf("tool", "tools")} ${nameOf("source", "knowledge_sources", "title")} ${nameOf("webhook", "webhooks", "url")}
+      ${nameOf("member", "members")} ${nameOf("account", "accounts", "email")}
+    END AS target
+    FROM audit e WHERE e.id = ANY ($2::text[]) AND e.account_id = $1`,
+};
+
+function toNames({
+  actor,
+  target,
+  details,
+}: {
+  actor: string | null;
+  target: string | null;
+  details: string;
+}): AuditNames {
+  const { name } = JSON.parse(details) as AuditEntry["details"];
+  return { actor: actor || null, target: target || (typeof name === "string" ? name : null) };
+}
+
+function matches({ actor, action, accountId }: AuditEntry, filter: AuditFilter): boolean {
+  if (filter.action !== null && action !== filter.action && !action.startsWith(`${filter.action}.`)) return false;
+  if (filter.actor === null) return true;
+  const { kind, id, member } = actor;
+  if (kind === "key") return id === filter.actor;
+  if (kind !== "session") return kind === filter.actor;
+  return id !== null && (member?.id ?? accountId) === filter.actor;
+}
+
+/** Entries that are looked at in one go, so that streams can go on, and for one page. */
+const perRead = 500;
+const maxRead = 5_000;
+
 /** The audit log; changes write their entries through `changes.ts`. */
 export function createAuditStore(scripts: ScriptRunner): AuditStore {
+  const list: AuditStore["list"] = async (accountId, { fromMs, toMs }, { limit, afterId, order = "desc" }) => {
+    const [text, after] = afterId === null ? [selectFirst[order], []] : [selectFollowing[order], [afterId]];
+    const rows = await scripts.read(() => all<Row>(text, accountId, fromMs, toMs, limit + 1, ...after));
+    return toPage(rows.map(toEntry), limit);
+  };
+
   return {
     record: (entry) => scripts.write(() => changes.audit(entry)),
 
-    async list(accountId, { fromMs, toMs }, { limit, afterId, order = "desc" }) {
-      const [text, after] = afterId === null ? [selectFirst[order], []] : [selectFollowing[order], [afterId]];
-      const rows = await scripts.read(() => all<Row>(text, accountId, fromMs, toMs, limit + 1, ...after));
-      return toPage(rows.map(toEntry), limit);
+    async list(accountId, range, page, filter) {
+      if (!filter || (filter.action === null && filter.actor === null)) return await list(accountId, range, page);
+      const items: AuditEntry[] = [];
+      for (let { afterId } = page, read = 0; ; read += perRead) {
+        if (read > 0) await pause();
+        const part = await list(accountId, range, { ...page, limit: perRead, afterId });
+        items.push(...part.items.filter((entry) => matches(entry, filter)));
+        afterId = part.nextAfterId;
+        if (items.length > page.limit) return toPage(items, page.limit);
+        if (afterId === null || read + perRead >= maxRead) return { items, nextAfterId: afterId };
+      }
+    },
+
+    async readNames(accountId, ids) {
+      type Named = { id: string; actor: string | null; target: string | null; details: string };
+      const rows = await scripts.readHeavy(() => all<Named>(auditQueries.names, accountId, ids));
+      return new Map(rows.map((row) => [row.id, toNames(row)]));
     },
   };
 }

@@ -169,7 +169,12 @@ export function createMemberStore(scripts: ScriptRunner): MemberStore {
         yield* mailScripts.removeOfMember(accountId, id);
         yield* releaseMember(accountId, id);
         yield* run("DELETE FROM members WHERE id = $1 AND account_id = $2", id, accountId);
-        yield* changes.record(context, { accountId, action: "member.delete", targetId: id, details: {} });
+        yield* changes.record(context, {
+          accountId,
+          action: "member.delete",
+          targetId: id,
+          details: { name: current.name },
+        });
         return true;
       }),
   };

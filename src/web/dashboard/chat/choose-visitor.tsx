@@ -1,4 +1,4 @@
-/** Who the playground's visitor is: nobody known, or somebody whose token is pasted, or signed here. */
+/** Who the playground's visitor is: nobody known, or one whose token is pasted, or signed here. */
 import { useState } from "preact/hooks";
 import { useAction, useLoad } from "../lib/load.ts";
 import { visitorKeysPath } from "../lib/router.ts";
@@ -18,9 +18,9 @@ interface ChooseVisitorProps {
 type Way = "sign" | "paste" | "anonymous";
 
 const ways: readonly { value: Way; label: string }[] = [
-  { value: "sign", label: "Somebody verified: sign a token here" },
-  { value: "paste", label: "Somebody verified: paste a token of your server" },
-  { value: "anonymous", label: "Somebody unknown, without a token" },
+  { value: "sign", label: "A verified visitor: sign a token here" },
+  { value: "paste", label: "A verified visitor: paste a token from your server" },
+  { value: "anonymous", label: "An anonymous visitor, without a token" },
 ];
 
 export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorProps) {
@@ -65,13 +65,13 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
         options={ways.filter(({ value }) => value !== "sign" || canSign())}
       />
       {way === "anonymous" && companion.visitor_auth === "required" && (
-        <Notice>This companion answers only verified visitors: you will see how it refuses others.</Notice>
+        <Notice>This companion only answers verified visitors. You'll see how others are refused.</Notice>
       )}
       {way !== "anonymous" && keys.data?.data.length === 0 && (
         <Notice>
-          There is no visitor key yet, so no token can be good.{" "}
+          You have no visitor key yet, so no token is valid.{" "}
           <a href={visitorKeysPath} class="font-medium underline">
-            Make one
+            Create one
           </a>
         </Notice>
       )}
@@ -83,7 +83,7 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
           value={token}
           onValue={setToken}
           placeholder="eyJ…"
-          error={isNoToken ? "This is no visitor's token." : undefined}
+          error={isNoToken ? "This isn't a visitor token." : undefined}
         />
       )}
       {way === "sign" && (
@@ -102,13 +102,13 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
               isCode
               {...tie("secret")}
               placeholder="vsk_…"
-              hint="Used in this browser alone: it is not sent, and forgotten at once."
+              hint="Used only in this browser. Never sent, never saved."
             />
           </div>
           <div class="grid gap-5 sm:grid-cols-3">
-            <TextField label="Id on your website" maxLength={255} {...tie("sub")} placeholder="customer-42" />
+            <TextField label="ID on your website" maxLength={255} {...tie("sub")} placeholder="customer-42" />
             <TextField label="Name" maxLength={255} {...tie("name")} placeholder="Zoë" />
-            <TextField label="E-mail" maxLength={320} {...tie("email")} placeholder="zoe@shop.example" />
+            <TextField label="Email" maxLength={320} {...tie("email")} placeholder="zoe@shop.example" />
           </div>
         </>
       )}

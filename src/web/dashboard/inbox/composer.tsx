@@ -47,7 +47,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
       )}
       {excess > 0 && (
         <Problem class="mb-2">
-          {`${formatNumber(excess)} characters too long: a message has up to ${formatNumber(maxTextLength)}. Send it in parts.`}
+          {`Over the limit by ${formatNumber(excess)}: a message has up to ${formatNumber(maxTextLength)} characters. Send it in parts.`}
         </Problem>
       )}
       <div class="flex items-end gap-2">

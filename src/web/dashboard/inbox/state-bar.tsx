@@ -101,7 +101,7 @@ function Standing({ conversation, ownId }: { conversation: ConversationWithMessa
   if (state === "waiting") {
     return (
       <>
-        Waiting for a person since <Time at={since} />
+        Waiting for a person · <Time at={since} />
         {until !== null && (
           <span class="text-muted">
             ; back to the companion <Time at={until} />
@@ -114,7 +114,7 @@ function Standing({ conversation, ownId }: { conversation: ConversationWithMessa
     const name = namePerson(person, ownId);
     return (
       <>
-        <strong class="font-semibold">{name}</strong> {name === "You" ? "have" : "has"} had it since <Time at={since} />
+        <strong class="font-semibold">{name}</strong> took it <Time at={since} />
         {until !== null && (
           <span class="text-muted">
             ; released if idle <Time at={until} />

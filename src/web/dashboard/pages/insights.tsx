@@ -28,7 +28,8 @@ export default function InsightsPage() {
   const query = useSearch();
   const range = ranges.find(({ value }) => value === query.get("days"))?.value ?? "30";
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const timezone = query.get("timezone") === "UTC" ? "UTC" : own;
+  const zones = [...new Set([own, "UTC", ...Intl.supportedValuesOf("timeZone")])];
+  const timezone = zones.find((zone) => zone === query.get("timezone")) ?? own;
   const companionId = query.get("companion_id") ?? "";
   const from = dayBefore(timezone, Number(range) - 1);
   const loaded = useLoad<Insights>(`/api/insights${toSearch({ from, timezone, companion_id: companionId })}`);
@@ -46,7 +47,7 @@ export default function InsightsPage() {
         <SelectField
           label="Time zone"
           value={timezone}
-          options={[...new Set([own, "UTC"])].map((value) => ({ value, label: value }))}
+          options={zones.map((value) => ({ value, label: value.replaceAll("_", " ") }))}
           onValue={(timezone) => replaceSearch({ timezone })}
         />
       </div>

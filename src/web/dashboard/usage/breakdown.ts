@@ -3,9 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { shortId } from "../lib/format.ts";
+import { useSession } from "../lib/session.ts";
 import type { UsageRow } from "../lib/types.ts";
 import { type Grouping, groupKey, groupName, type Measure, type Series, toSeries } from "./series.ts";
-import { useKeyNames } from "./usage-table.tsx";
+import { modelTests, useKeyNames } from "./usage-table.tsx";
 
 const most = 5;
 
@@ -26,7 +27,8 @@ export function useBreakdown({ by, rows, days, measure }: BreakdownOptions): Ser
   const to = days.at(-1);
   const top = rows.slice(0, most);
   const ids = by === null ? "" : top.map((row) => groupKey(by, row)).join("\n");
-  const names = useCompanionNames(isByCompanion ? ids.split("\n") : []);
+  const { account } = useSession();
+  const names = useCompanionNames(isByCompanion ? ids.split("\n").filter((id) => id !== account.id) : []);
   const keyNames = useKeyNames(by?.kind === "key");
 
   useEffect(() => {
@@ -59,7 +61,9 @@ export function useBreakdown({ by, rows, days, measure }: BreakdownOptions): Ser
   if (by === null) return [];
   const nameOf = (id: string) => {
     const row = top.find((one) => groupKey(by, one) === id);
-    return row && !isByCompanion ? groupName(by, row, keyNames) : (names[id] ?? `…${shortId(id)}`);
+    return row && !isByCompanion
+      ? groupName(by, row, keyNames)
+      : (names[id] ?? (id === account.id ? modelTests : `…${shortId(id)}`));
   };
   return parts.filter((part) => part.by === api).map(({ id, rows }) => toSeries(nameOf(id), days, rows, measure));
 }

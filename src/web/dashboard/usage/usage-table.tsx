@@ -25,8 +25,10 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
   const [count, setCount] = useState(step);
   const shown = rows.slice(0, count);
   const isByCompanion = by.kind === "companion";
-  const names = useCompanionNames(isByCompanion ? shown.map((row) => row.companion_id) : []);
-  const quotas = useQuotas(isByCompanion ? shown.map((row) => row.companion_id ?? "") : []);
+  const { account } = useSession();
+  const ids = isByCompanion ? shown.map((row) => row.companion_id ?? "").filter((id) => id !== account.id) : [];
+  const names = useCompanionNames(ids);
+  const quotas = useQuotas(ids);
   const keys = useKeyNames(by.kind === "key");
 
   const columns: Column<UsageRow>[] = [
@@ -88,8 +90,13 @@ function Cost({ micros }: { micros: number | null }) {
   return <>{formatMoney(micros)}</>;
 }
 
+/** What operators test models with counts under the id of their account. */
+export const modelTests = "Model tests";
+
 function CompanionName({ id, names }: { id: string | null | undefined; names: Record<string, string> }) {
+  const { account } = useSession();
   if (!id) return <>Direct API requests</>;
+  if (id === account.id) return <>{modelTests}</>;
   return (
     <a href={`/app/companions/${id}`} dir="auto" class="font-medium wrap-anywhere hover:text-accent hover:underline">
       {names[id] ?? `deleted …${shortId(id)}`}
