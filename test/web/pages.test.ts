@@ -131,7 +131,7 @@ test("an operator's dashboard tells where the demo's companion is, which is in n
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByText("The demo's companion isn't in this list").waitFor();
   await keepScreenshot(page, "dashboard-demo");
-  const path = await page.getByRole("link", { name: "Open its page" }).getAttribute("href");
+  const path = await page.getByRole("link", { name: "Open chat page" }).getAttribute("href");
   expect(await (await fetch(world.server.url + path)).text()).toContain("<title>Ada</title>");
 });
 
