@@ -55,7 +55,7 @@ export const generatedRow: FaultRow = {
  * all the same.
  */
 const rare = new Set([
-  ...["setUp", "signIn", "resetPassword", "changePassword", "confirmTotp", "removeTotp"],
+  ...["setUp", "describeLink", "signIn", "resetPassword", "changePassword", "confirmTotp", "removeTotp"],
   ...["takeElevenlabsWebhook", "getMetrics"],
   ...["followReply", "cancelReply", "followRelayedReply", "cancelRelayedReply"],
   ...["listOwnConversations", "getOwnConversation", "mergeVisitor"],

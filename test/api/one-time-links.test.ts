@@ -101,6 +101,40 @@ test("a new password is not a common one, and has ten characters", async () => {
   expect((await setUp(secret, "op@example.com", "ten chars!")).status).toBe(201);
 });
 
+test("a link shows whose it is without being used; unknown, used and expired ones cannot be told apart", async () => {
+  const describe = (secret: string) => post("/api/session/link", { secret });
+  const account = await createAccountWithPassword(server);
+  const secret = await issueLink({ kind: "reset", accountId: account.id });
+  expect((await describe(secret)).json).toMatchObject({ kind: "reset", email: account.email });
+  expect((await reset(secret, "a new password")).status).toBe(201);
+  const late = await issueLink({ kind: "reset", accountId: account.id });
+  clock.advance(30 * 60_000);
+  const details = [];
+  for (const gone of [secret, late, "a".repeat(43), "../../etc"]) {
+    details.push(expectProblem(await describe(gone), 404, "not_found").json.detail);
+  }
+  expect(new Set(details).size).toBe(1);
+  const setup = await setupLink();
+  expect(expectProblem(await describe(setup), 404, "not_found").json.detail).toContain("set up already");
+});
+
+test("a browser that may be signed out learns who is signed in without an error", async () => {
+  const account = await createAccountWithPassword(server);
+  const { cookie, ...dashboard } = await openDashboard(server, {}, account);
+  const current = (sent?: string) =>
+    apiClient(server.url, null).call(
+      "GET",
+      "/api/session/current",
+      undefined,
+      sent === undefined ? {} : { cookie: sent },
+    );
+  expect((await current(cookie)).json).toMatchObject({ signed_in: { account: { id: account.id } } });
+  await dashboard.call("DELETE", "/api/session");
+  for (const sent of [undefined, cookie, "companiond_session=unknown"]) {
+    expect(await current(sent)).toMatchObject({ status: 200, json: { signed_in: null } });
+  }
+});
+
 test("a mistake in the form does not use the link up", async () => {
   const taken = await server.createAccount();
   const secret = await setupLink();

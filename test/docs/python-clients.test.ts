@@ -51,7 +51,13 @@ test("every answer has a form that it reads, but pictures and the meter export",
       .filter(([, response]) => response.content !== undefined && findRead(response) === null)
       .map(([status]) => `${operation.operationId} ${status}`),
   );
-  const pictures = ["getAvatar 200", "getIcon 200", "getShareImage 200", "getTouchIcon 200"];
+  const pictures = [
+    "getAvatar 200",
+    "getCompanionShareImage 200",
+    "getIcon 200",
+    "getShareImage 200",
+    "getTouchIcon 200",
+  ];
   expect(unread.toSorted()).toEqual([...pictures, "exportUsageEvents 200"].toSorted());
 });
 

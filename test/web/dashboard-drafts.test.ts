@@ -1,8 +1,8 @@
 /** What the dashboard tells while someone types, held against what the server takes. */
 import { expect, test } from "bun:test";
-import { readableTextColor } from "../../src/api/embed/avatar.ts";
 import { estimateTokens } from "../../src/domain/conversation.ts";
 import { normalizeOrigin } from "../../src/domain/origin.ts";
+import { readableTextColor } from "../../src/lib/contrast.ts";
 import { judgeColor } from "../../src/web/dashboard/appearance/appearance-draft.ts";
 import { readMetadata, switchMode, toMetadataDraft } from "../../src/web/dashboard/companion/metadata-draft.ts";
 import { originProblem, splitOrigins } from "../../src/web/dashboard/companion/origins.ts";

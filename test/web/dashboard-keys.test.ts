@@ -69,8 +69,8 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
 
   await page.getByRole("link", { name: "Audit", exact: true }).click();
   await atPage(page, "Audit trail");
-  await page.getByText("Created an API key").first().waitFor();
-  await hasCount(page.getByText("Revoked an API key"), 2);
+  await page.getByText("created the API key").first().waitFor();
+  await hasCount(page.getByText("revoked the API key"), 2);
   await keepScreenshot(page, "dashboard-audit");
   expect(complaints).toEqual([]);
 });

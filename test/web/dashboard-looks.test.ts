@@ -262,7 +262,7 @@ test("the account's menu is used with keys alone, and the theme chosen in it is 
   expect(await page.getByRole("menu").count()).toBe(0);
   expect(await page.evaluate("document.activeElement.ariaHasPopup")).toBe("menu");
   const held = Promise.withResolvers<void>();
-  await page.route("**/api/session", async (route) => {
+  await page.route("**/api/session/current", async (route) => {
     await held.promise;
     await route.continue();
   });

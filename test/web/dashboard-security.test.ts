@@ -86,14 +86,14 @@ test("hostile words run nowhere: names, prompts, metadata, tokens, keys, message
     [`companions/${id}/playground`, short[5] ?? ""],
     ["api-keys", short[18] ?? ""],
     ["usage", short[4] ?? ""],
-    ["audit", "Created an API key"],
+    ["audit", "created the API key"],
     ...conversation.slice(0, 20).map(({ id }): [string, string] => [`conversations/${id}`, "You said:"]),
     ["conversations", short[4] ?? ""],
     [`companions?q=${encodeURIComponent(firstKey)}&metadata.${encodeURIComponent(firstKey)}=${firstKey}`, "Remove"],
   ];
   // The scripts of before come with the load.
   await page.goto(`${world.server.url}/app/audit`);
-  await page.getByText("Created an API key").first().waitFor();
+  await page.getByText("created the API key").first().waitFor();
   for (const [path, shown] of visits) {
     await follow(page, `/app/${path}`);
     const place =
@@ -201,7 +201,7 @@ test("shows nothing of another account, whatever the address", async () => {
       [`conversations?companion_id=${made.id}`, "No conversation matches"],
       ["usage", "No usage in this period"],
       ["api-keys", "No API keys yet"],
-      ["audit", "Signed in"],
+      ["audit", "signed in"],
     ];
     for (const [path, shown] of visits) {
       // By its address, and as if a link led there.

@@ -41,5 +41,14 @@ test("operators read how conversations went, answer a question, and see the serv
   await page.getByText("/v1", { exact: false }).first().waitFor();
   await page.getByRole("button", { name: "Test", exact: true }).click();
   await page.getByText("You said: Reply with the single word: hello", { exact: false }).waitFor();
+
+  await page.getByRole("link", { name: "Audit", exact: true }).click();
+  const trail = page.getByRole("table", { name: "Audit trail" });
+  await trail.getByText("added the source Do you ship to Norway?").waitFor();
+  await page.getByLabel("Kind").selectOption("companion");
+  await trail.getByText("added the source").waitFor({ state: "detached" });
+  await trail.getByText("created Ada").getByRole("link", { name: "Ada" }).waitFor();
+  await page.getByLabel("By").selectOption("cli");
+  await page.getByText("No entry matches").waitFor();
   expect(signedIn.complaints).toEqual([]);
 });

@@ -126,12 +126,12 @@ test("an operator's dashboard tells where the demo's companion is, which is in n
   expect(made.exitCode).toBe(0);
   const { page } = await world.open();
   await page.goto(`${world.server.url}/app`);
-  await page.getByLabel("E-mail").fill("op@example.com");
+  await page.getByLabel("Email").fill("op@example.com");
   await page.getByLabel("Password", { exact: true }).fill(secret);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("The demo's companion is not in this list").waitFor();
+  await page.getByText("The demo's companion isn't in this list").waitFor();
   await keepScreenshot(page, "dashboard-demo");
-  const path = await page.getByRole("link", { name: "Open its page" }).getAttribute("href");
+  const path = await page.getByRole("link", { name: "Open chat page" }).getAttribute("href");
   expect(await (await fetch(world.server.url + path)).text()).toContain("<title>Ada</title>");
 });
 
@@ -210,6 +210,7 @@ test("previews of links and home screens get PNGs of their size", async () => {
   // Whoever makes a preview asks by the whole address.
   expect(share).toStartWith(`${world.server.url}/`);
   expect(await sizeOf(share)).toEqual([1200, 630]);
+  expect(await sizeOf("/share.png")).toEqual([1200, 630]);
   expect(await sizeOf(touch)).toEqual([180, 180]);
   expect(await sizeOf("/favicon.ico")).toEqual([48, 48]);
   const own = await world.createCompanion({ avatar_url: "https://shop.example/ada.png" });

@@ -20,7 +20,6 @@ there, and open the chat again.</p>
 </main>
 `;
 
-const shareImagePath = "/share.png";
 const shareImageSize =
   '<meta property="og:image:width" content="1200">\n<meta property="og:image:height" content="630">';
 
@@ -44,9 +43,10 @@ export function renderCompanionPage({ companion, token, baseUrl, lang }: Compani
   const touchIcon = escapeHtml(own ?? "/apple-touch-icon.png");
   const links = [];
   // Link previews need absolute addresses, and do not show SVGs such as our own avatar.
-  const image = companion.avatarUrl ?? (baseUrl === null ? null : baseUrl + shareImagePath);
+  const image = companion.avatarUrl ?? (baseUrl === null ? null : `${baseUrl}/c/${token}/share.png`);
   if (image !== null) links.push(`<meta property="og:image" content="${escapeHtml(image)}">`);
   if (image !== null && companion.avatarUrl === null) links.push(shareImageSize);
+  if (image !== null) links.push(`<meta property="og:image:alt" content="${name}">`);
   if (baseUrl !== null) links.push(`<meta property="og:url" content="${escapeHtml(`${baseUrl}/c/${token}`)}">`);
   const { visitorAuth } = companion;
   return `<!doctype html>

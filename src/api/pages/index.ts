@@ -1,6 +1,7 @@
 /** What people open by hand: `/c/{token}`, one companion as a page, and `/`, which says what runs here. */
 import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
+import { companionDefaults } from "../../domain/companion.ts";
 import { isEmbedToken } from "../../domain/credentials.ts";
 import { AppError } from "../../domain/errors.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
@@ -9,6 +10,7 @@ import { findDemoToken, isSetUp } from "../../http/first-steps.ts";
 import { contentSecurityPolicy, plainStyle, renderPage, writePageHeaders } from "../../http/html.ts";
 import { type Route, route } from "../../http/route.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
+import { renderShareImage } from "./share-image.ts";
 import { renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
 
 const ready = `<h1>Chat companions for websites</h1>
@@ -109,6 +111,28 @@ export const pageRoutes: readonly Route[] = [
       set.headers["content-type"] = "application/manifest+json";
       set.headers["cache-control"] = "public, max-age=300";
       return renderManifest(page);
+    },
+  }),
+  route({
+    id: "getCompanionShareImage",
+    method: "GET",
+    path: "/c/{token}/share.png",
+    tag: "Embed",
+    summary: "The image in previews of links to the page, a PNG of 1200 by 630",
+    access: "public",
+    document: () => ({
+      description: "The companion's name on its theme colour.",
+      responses: { 200: { description: "The image.", content: { "image/png": null } } },
+      errors: ["not_found"],
+    }),
+    async handle({ services, request, params, set }) {
+      const page = await findPage(services, params.token, request);
+      if (page === null) throw missing();
+      const { name, themeColor } = page.companion;
+      set.headers["content-type"] = "image/png";
+      set.headers["cache-control"] = "public, max-age=3600";
+      set.headers["cross-origin-resource-policy"] = "cross-origin";
+      return new Response(Buffer.from(await renderShareImage(name, themeColor ?? companionDefaults.themeColor)));
     },
   }),
   route({

@@ -1,16 +1,18 @@
 /** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
+import { AppError } from "../../domain/errors.ts";
 import { identityOf } from "../../domain/member.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { openPrincipal } from "../../http/principal-guard.ts";
 import { type Route, route } from "../../http/route.ts";
 import { listOf } from "../../http/schemas/list.ts";
 import { cookieNameOf, isAlive, renderCookie } from "../../http/session-cookie.ts";
 import { passwordChangeBody, readWireSignedIn } from "./model.ts";
 import { changePassword } from "./passwords.ts";
-import { SessionObject, SignedIn, toWireSession } from "./responses.ts";
+import { PossiblySignedIn, SessionObject, SignedIn, toWireSession } from "./responses.ts";
 import { secondFactorRoutes } from "./second-factor-routes.ts";
 import { limitSignedIn, renewDevice } from "./sign-in-guard.ts";
 import { signInRoutes } from "./sign-in-routes.ts";
@@ -28,6 +30,28 @@ export const sessionRoutes: readonly Route[] = [
     document: () => ({ responses: { 200: jsonResponse("Account, scopes and session.", SignedIn) } }),
     handle: ({ services, request, principal }) =>
       readWireSignedIn(services, principal, principal.session, baseUrlOf(services.settings, request)),
+  }),
+  route({
+    id: "findSession",
+    method: "GET",
+    path: "/api/session/current",
+    tag: "Session",
+    summary: "Who is signed in, if anyone is",
+    access: "public",
+    document: () => ({
+      description:
+        "As `GET /api/session`, for browsers that may be signed out: without a valid session, `signed_in` is null.",
+      responses: { 200: jsonResponse("What `GET /api/session` responds, or null.", PossiblySignedIn) },
+      errors: ["insufficient_scope", "origin_not_allowed", "rate_limited"],
+    }),
+    async handle({ services, request, set }) {
+      const principal = await openPrincipal(services, request, "session", set.headers, { maySetUp: true }).catch(
+        ifSignedOut,
+      );
+      if (principal === null || principal.sessionId === null) return { signed_in: null };
+      const baseUrl = baseUrlOf(services.settings, request);
+      return { signed_in: await readWireSignedIn(services, principal, principal.session, baseUrl) };
+    },
   }),
   route({
     id: "signOut",
@@ -98,3 +122,8 @@ export const sessionRoutes: readonly Route[] = [
   }),
   ...secondFactorRoutes,
 ];
+
+function ifSignedOut(error: unknown): null {
+  if (error instanceof AppError && error.code === "unauthorized") return null;
+  throw error;
+}

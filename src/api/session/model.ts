@@ -47,6 +47,8 @@ export const setUpBody = compileBody("SetUp", () => ({
 }));
 export type SetUp = Static<typeof setUpBody.schema>;
 
+export const linkBody = compileBody("LinkSecret", () => ({ secret: linkSecret() }));
+
 const chosenPassword = () => ({
   secret: linkSecret(),
   password: newPasswordText(),

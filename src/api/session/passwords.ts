@@ -6,8 +6,10 @@ import { AppError } from "../../domain/errors.ts";
 import { identityOf } from "../../domain/member.ts";
 import { hashLinkSecret } from "../../domain/one-time-link.ts";
 import { missing } from "../../domain/resource-id.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 import { hashPassword } from "../../lib/password-hash.ts";
 import type { PasswordChange, PasswordReset, SetUp } from "./model.ts";
+import type { LinkObject } from "./responses.ts";
 import { refuseWithoutSecondFactor } from "./second-factor.ts";
 import {
   type NewSession,
@@ -30,6 +32,25 @@ export async function changePassword(
   const context = contextOf(services, visitor, signedIn);
   const { setPassword } = services.store.accounts;
   if (!(await setPassword(identityOf(signedIn), passwordHash, sessionId, context))) throw missing("account");
+}
+
+/** What the link is for; it stays valid. Throws `not_found` for one that can no longer be used. */
+export async function describeLink(services: SessionServices, { secret }: { secret: string }): Promise<LinkObject> {
+  const link = await findLink(services, secret);
+  if (link === null) throw linkGone();
+  return { kind: link.kind, email: await emailOf(services, link), expires_at: toRfc3339(link.expiresAt) };
+}
+
+async function emailOf({ store }: SessionServices, { kind, accountId, memberId }: OneTimeLink): Promise<string | null> {
+  if (kind === "setup") {
+    if (await store.accounts.hasAnyPassword()) throw isSetUpAlready();
+    return null;
+  }
+  if (accountId === null) throw linkGone();
+  const found =
+    memberId === null ? await store.accounts.findById(accountId) : await store.members.find(accountId, memberId);
+  if (found === null) throw linkGone();
+  return found.email;
 }
 
 /** Creates the operator of a new installation. */
@@ -104,15 +125,15 @@ async function requireSecondFactor(
 }
 
 /** Does not use up the link: a form with a mistake or a missing code can be sent again. */
-async function getLink(
-  { store, clock }: SessionServices,
-  secret: string,
-  kind: OneTimeLink["kind"],
-): Promise<OneTimeLink> {
-  const hash = hashLinkSecret(secret);
-  const link = hash === null ? null : await store.sessions.findLink(hash, clock.nowMs());
+async function getLink(services: SessionServices, secret: string, kind: OneTimeLink["kind"]): Promise<OneTimeLink> {
+  const link = await findLink(services, secret);
   if (link === null || link.kind !== kind) throw linkGone();
   return link;
+}
+
+async function findLink({ store, clock }: SessionServices, secret: string): Promise<OneTimeLink | null> {
+  const hash = hashLinkSecret(secret);
+  return hash === null ? null : await store.sessions.findLink(hash, clock.nowMs());
 }
 
 function isSetUpAlready(): AppError {

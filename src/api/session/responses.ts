@@ -138,6 +138,18 @@ export const SignedIn = namedObject("SignedIn", () => ({
 }));
 export type SignedIn = Static<typeof SignedIn>;
 
+export const PossiblySignedIn = namedObject("PossiblySignedIn", () => ({ signed_in: Nullable(SignedIn) }));
+export type PossiblySignedIn = Static<typeof PossiblySignedIn>;
+
+export const LinkObject = namedObject("OneTimeLink", () => ({
+  kind: OneOf(["setup", "reset", "invitation"]),
+  email: Nullable(
+    t.String({ description: "Who signs in with it; null for a set-up link.", examples: ["owner@shop.example"] }),
+  ),
+  expires_at: t.String({ format: "date-time" }),
+}));
+export type LinkObject = Static<typeof LinkObject>;
+
 export function toWireSession(session: StoredSession, currentId: string): Session {
   return {
     id: session.id,

@@ -3,9 +3,9 @@ import { jsonResponse } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { jsonBody, signInBodyLimitBytes } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
-import { invitationBody, passwordResetBody, setUpBody, signInBody } from "./model.ts";
-import { acceptInvitation, resetPassword, setUp } from "./passwords.ts";
-import { SignedIn } from "./responses.ts";
+import { invitationBody, linkBody, passwordResetBody, setUpBody, signInBody } from "./model.ts";
+import { acceptInvitation, describeLink, resetPassword, setUp } from "./passwords.ts";
+import { LinkObject, SignedIn } from "./responses.ts";
 import { signIn } from "./service.ts";
 import { admitSignIn, limitSignIn, openSignIn, respondSignedIn } from "./sign-in-guard.ts";
 
@@ -35,6 +35,25 @@ export const signInRoutes: readonly Route[] = [
       const { visitor, cookieName } = openSignIn(services, request, set);
       const { client, body } = await admitSignIn(services, request, visitor, readBody);
       return respondSignedIn(services, request, set, cookieName, await signIn(services, visitor, client, body));
+    },
+  }),
+  route({
+    id: "describeLink",
+    method: "POST",
+    path: "/api/session/link",
+    tag: "Session",
+    summary: "What a one-time link is for, without using it",
+    access: "public",
+    body: jsonBody(linkBody),
+    document: () => ({
+      description: "The same 404 for a link that is unknown, used, replaced or expired.",
+      responses: { 200: jsonResponse("The link, which can still be used.", LinkObject) },
+      errors: ["origin_not_allowed", "not_found", "rate_limited"],
+    }),
+    async handle({ services, request, set, readBody }) {
+      openSignIn(services, request, set);
+      await limitSignIn(services, clientOf(services, request));
+      return describeLink(services, await readBody());
     },
   }),
   route({

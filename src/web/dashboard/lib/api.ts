@@ -43,7 +43,7 @@ export function tagOf(received: object): string | undefined {
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Here a 401 means a wrong password, not a session that has ended. */
-const waysIn = /^\/api\/session(\/set-up|\/password-reset|\/invitation)?$/;
+const waysIn = /^\/api\/session(\/set-up|\/password-reset|\/invitation|\/link|\/current)?$/;
 
 let whenRefused: (isTotpRequired: boolean) => void = () => {};
 

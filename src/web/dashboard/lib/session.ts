@@ -2,7 +2,7 @@
 import { ApiError, call, onRefused } from "./api.ts";
 import { hasUnsavedWork } from "./router.ts";
 import { State, use } from "./state.ts";
-import type { Budget, SignedIn } from "./types.ts";
+import type { Budget, PossiblySignedIn, SignedIn } from "./types.ts";
 
 const keptAs = "companiond:session";
 
@@ -51,11 +51,12 @@ const otherTabs = new BroadcastChannel("companiond-session");
 export async function loadSession(): Promise<void> {
   sessionFailure.value = null;
   try {
-    session.value = await call<SignedIn>("GET", "/api/session");
+    const { signed_in: made } = await call<PossiblySignedIn>("GET", "/api/session/current");
+    if (made === null) return leave();
+    session.value = made;
     isConfirmed = true;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401) leave();
-    else sessionFailure.value = error;
+    sessionFailure.value = error;
   }
 }
 

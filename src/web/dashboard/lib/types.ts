@@ -3,7 +3,7 @@ import type { Companion } from "../../../api/companions/responses.ts";
 import type { WireDiff } from "../../../api/companions/version-responses.ts";
 import type { Conversation, ListedConversation, Message } from "../../../api/conversations/responses.ts";
 import type { ApiKey, NewApiKey } from "../../../api/keys/responses.ts";
-import type { SignedIn } from "../../../api/session/responses.ts";
+import type { PossiblySignedIn, SignedIn } from "../../../api/session/responses.ts";
 import type { UsageRow } from "../../../api/usage/responses.ts";
 
 export type { ResetLink, VoiceAgentGrant } from "../../../api/accounts/responses.ts";
@@ -29,14 +29,14 @@ export type {
 export type { Lead } from "../../../api/leads/responses.ts";
 export type { InvitedMember, Member, MemberLink } from "../../../api/members/responses.ts";
 export type { Server, TestedModel } from "../../../api/server/responses.ts";
-export type { RecoveryCodes, Session, TotpSecret } from "../../../api/session/responses.ts";
+export type { LinkObject, RecoveryCodes, Session, TotpSecret } from "../../../api/session/responses.ts";
 export type { SpendingStop } from "../../../api/spending-stops/responses.ts";
 export type { Status } from "../../../api/status/responses.ts";
 export type { Tool, ToolCallRecord, ToolTest, ToolWithSecret } from "../../../api/tools/responses.ts";
 export type { FailedReplies, Quota } from "../../../api/usage/responses.ts";
 export type { NewVisitorKey, VisitorKey } from "../../../api/visitor-keys/responses.ts";
 export type { NewWebhookAnswer, Webhook, WebhookAttempt, WebhookDelivery } from "../../../api/webhooks/responses.ts";
-export type { ApiKey, Companion, Conversation, ListedConversation, Message, SignedIn, UsageRow };
+export type { ApiKey, Companion, Conversation, ListedConversation, Message, PossiblySignedIn, SignedIn, UsageRow };
 
 export type Account = SignedIn["account"];
 export type Json = Companion["metadata"][string];

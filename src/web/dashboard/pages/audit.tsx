@@ -1,89 +1,94 @@
 /** `/app/audit`: who changed what, when, from where. */
+import { hrefOf, kinds, phraseOf } from "../audit/phrases.ts";
 import { shortId } from "../lib/format.ts";
-import { useList } from "../lib/load.ts";
-import type { AuditEntry, Json } from "../lib/types.ts";
+import { useList, useLoad } from "../lib/load.ts";
+import { useSearch } from "../lib/router.ts";
+import { useSession } from "../lib/session.ts";
+import type { ApiKey, AuditEntry, Json, Member, Page } from "../lib/types.ts";
+import { Button } from "../ui/button.tsx";
+import { Choice, DateChip, edgeOf } from "../ui/chips.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
 
-const actions: Record<string, string> = {
-  "companion.create": "Created a companion",
-  "companion.import": "Imported companions",
-  "companion.update": "Changed a companion",
-  "companion.delete": "Deleted a companion",
-  "embed_token.create": "Added an embed token",
-  "embed_token.revoke": "Revoked an embed token",
-  "key.create": "Created an API key",
-  "key.revoke": "Revoked an API key",
-  "key.replace": "Replaced an API key",
-  "key.expire": "Gave an API key an end",
-  "visitor_key.create": "Made a visitor key",
-  "visitor_key.revoke": "Revoked a visitor key",
-  "visitor_key.reset": "Removed visitor keys that could not be opened",
-  "conversation.delete": "Deleted a conversation",
-  "visitor.erase": "Erased a visitor",
-  "account.create": "Added an account",
-  "account.update": "Changed an account",
-  "account.delete": "Deleted an account",
-  "member.create": "Invited a member",
-  "member.join": "Joined with an invitation",
-  "member.update": "Changed a member",
-  "member.delete": "Removed a member",
-  "source.create": "Added a source of knowledge",
-  "source.update": "Replaced a source of knowledge",
-  "source.refresh": "Had a source read again",
-  "source.delete": "Deleted a source of knowledge",
-  "tool.create": "Added a tool",
-  "tool.update": "Changed a tool",
-  "tool.delete": "Deleted a tool",
-  "tool.reset": "Deleted tools that could not be opened",
-  "unanswered.dismiss": "Dismissed an open question",
-  "budget.create": "Created a budget",
-  "budget.update": "Changed a budget",
-  "budget.delete": "Deleted a budget",
-  "webhook.create": "Created a webhook",
-  "webhook.update": "Changed a webhook",
-  "webhook.rotate_secret": "Made a new secret for a webhook",
-  "webhook.disable": "Disabled a webhook that did not confirm",
-  "webhook.delete": "Deleted a webhook",
-  "webhook.reset": "Removed webhooks whose secrets could not be opened",
-  "spending.stop": "Stopped spending",
-  "spending.start": "Started spending again",
-  "voice_agent.grant": "Granted a voice agent",
-  "voice_agent.revoke": "Took a voice agent away",
-  "session.create": "Signed in",
-  "session.revoke": "Signed out",
-  "session.refuse": "Failed to sign in",
-  "link.create": "Made a one-time link",
-  "totp.begin": "Began to set up the second factor",
-  "totp.enable": "Turned the second factor on",
-  "totp.recover": "Used a recovery code",
-  "totp.disable": "Turned the second factor off",
-};
+const columns: readonly Column<AuditEntry>[] = [
+  {
+    title: "What",
+    class: "title",
+    cell: (entry) => (
+      <span class="min-w-0">
+        <Sentence entry={entry} />
+        <Details details={entry.details} />
+      </span>
+    ),
+  },
+  { title: "From", cell: ({ actor }) => <code class="font-mono text-13 text-muted">{actor.ip ?? "–"}</code> },
+  { title: "When", class: "whitespace-nowrap text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
+];
 
 export default function AuditPage() {
-  const list = useList<AuditEntry>("/api/audit");
-  const columns: readonly Column<AuditEntry>[] = [
-    {
-      title: "What",
-      class: "title",
-      cell: (entry) => (
-        <span class="min-w-0">
-          <span class="font-medium">{actions[entry.action] ?? entry.action}</span>
-          <Details details={entry.details} />
-        </span>
-      ),
-    },
-    { title: "On", cell: (entry) => <Target entry={entry} /> },
-    { title: "By", cell: ({ actor }) => <span dir="auto">{actorName(actor)}</span> },
-    { title: "From", cell: ({ actor }) => <code class="font-mono text-13 text-muted">{actor.ip ?? "–"}</code> },
-    { title: "When", class: "whitespace-nowrap text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
-  ];
+  const query = useSearch();
+  const value = (name: string) => query.get(name) ?? "";
+  const filters = {
+    action: kinds.find(({ name }) => name === value("action"))?.name ?? "",
+    actor: value("actor"),
+    from: edgeOf(value("from"), false),
+    to: edgeOf(value("to"), true),
+  };
+  const list = useList<AuditEntry>("/api/audit", filters);
+  const isFiltered = Object.values(filters).some(Boolean);
   return (
     <>
       <PageHead title="Audit trail">Every change to companions, tokens, keys and accounts, and every sign-in.</PageHead>
-      <List label="Audit trail" columns={columns} list={list} empty={<Empty title="Nothing has happened yet" />} />
+      {/* biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields. */}
+      <div role="group" aria-label="Filters" class="mb-4 flex flex-wrap gap-1.5">
+        <Choice label="Kind" name="action" value={filters.action} options={kinds} />
+        <Choice label="By" name="actor" value={filters.actor} options={useActors()} />
+        <DateChip />
+      </div>
+      <List
+        label="Audit trail"
+        columns={columns}
+        list={list}
+        empty={
+          isFiltered && !list.hasMore ? (
+            <Empty title="No entry matches">Remove a filter.</Empty>
+          ) : (
+            <Empty title={isFiltered ? "No entry matches so far" : "Nothing has happened yet"} />
+          )
+        }
+      />
+      {list.items.length === 0 && list.hasMore && (
+        <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
+          Search further
+        </Button>
+      )}
     </>
+  );
+}
+
+function useActors() {
+  const { account } = useSession();
+  const members = useLoad<Page<Member>>("/api/members?limit=1000");
+  const keys = useLoad<Page<ApiKey>>("/api/keys?limit=1000");
+  return [
+    { name: account.id, label: "Account owner" },
+    ...(members.data?.data ?? []).map(({ id, name, email }) => ({ name: id, label: name || email })),
+    ...(keys.data?.data ?? []).map(({ id, name }) => ({ name: id, label: `Key ${name}` })),
+    { name: "operator", label: "Operators" },
+    { name: "cli", label: "Command line" },
+    { name: "system", label: "The server" },
+  ];
+}
+
+function Sentence({ entry }: { entry: AuditEntry }) {
+  const { before, after } = phraseOf(entry);
+  return (
+    <span class="text-pretty wrap-anywhere">
+      <bdi class="font-medium">{actorName(entry.actor)}</bdi> {before}
+      {after !== null && <Target entry={entry} />}
+      {after}
+    </span>
   );
 }
 
@@ -91,29 +96,31 @@ function actorName({ kind, id, name }: AuditEntry["actor"]): string {
   if (kind === "key") return `Key ${name ?? `…${shortId(id ?? "")}`}`;
   if (name !== null) return name;
   const names = { operator: "An operator", visitor: "The visitor", model: "The model", clock: "The clock" };
-  return { ...names, session: "Dashboard", cli: "Command line", system: "The server" }[kind];
+  return { ...names, session: "Someone", cli: "The command line", system: "The server" }[kind];
 }
 
-function Target({ entry: { action, target_id, target_name } }: { entry: AuditEntry }) {
-  if (target_id === null) return <span class="text-muted">–</span>;
-  const id =
+function Target({ entry }: { entry: AuditEntry }) {
+  const { target_id, target_name } = entry;
+  const href = hrefOf(entry);
+  const name =
     target_name === null ? (
-      <code class="font-mono text-13 text-muted">…{shortId(target_id)}</code>
+      <code class="font-mono text-13 text-muted">…{shortId(target_id ?? "")}</code>
     ) : (
-      <span dir="auto" class="wrap-anywhere">
-        {target_name}
-      </span>
+      <bdi class="font-medium">{target_name}</bdi>
     );
-  if (!/^(companion\.(create|update|restore)|draft\..+)$/.test(action)) return id;
-  return (
-    <a href={`/app/companions/${target_id}`} class="hover:text-accent hover:underline">
-      {id}
+  return href === null ? (
+    name
+  ) : (
+    <a href={href} class="hover:text-accent hover:underline">
+      {name}
     </a>
   );
 }
 
+/** What the sentence doesn't have. */
 function Details({ details }: { details: { [key: string]: Json } }) {
-  const words = Object.entries(details).map(([name, value]) => `${name}: ${toText(value)}`);
+  const { changed: _, name: __, companion_id: ___, ...others } = details;
+  const words = Object.entries(others).map(([name, value]) => `${name.replaceAll("_", " ")}: ${toText(value)}`);
   if (words.length === 0) return null;
   return (
     <span dir="auto" class="block max-w-96 text-13 text-muted wrap-anywhere">

@@ -7,23 +7,28 @@ import type { SignedIn } from "../lib/types.ts";
 import { SecondStepField } from "../second-factor/code-field.tsx";
 import { useSecondStep } from "../second-factor/second-step.ts";
 import { PasswordField } from "../ui/field.tsx";
-import { Door, DoorForm, LinkIncomplete, readLinkSecret } from "./door.tsx";
+import { DoorForm, readLinkSecret } from "./door.tsx";
+import { LinkDoor, LinkOwner } from "./link.tsx";
 
 const invitation = {
   path: "/api/session/invitation",
   title: "Welcome to the team",
   lead: "Choose a password. You'll sign in with it and your email address.",
   action: "Join",
+  kind: "invitation" as const,
+  help: "Ask an owner of the account for a new link.",
 };
 const reset = {
   path: "/api/session/password-reset",
   title: "Choose a password",
   lead: "You'll be signed in here and signed out everywhere else.",
   action: "Save and sign in",
+  kind: "reset" as const,
+  help: "Ask the operator of this server for a new link.",
 };
 
 export default function ResetPage() {
-  const [{ path, title, lead, action }] = useState(location.pathname === "/app/invitation" ? invitation : reset);
+  const [{ path, action, ...door }] = useState(location.pathname === "/app/invitation" ? invitation : reset);
   const [secret] = useState(readLinkSecret);
   const [password, setPassword] = useState("");
   const { code, setCode, run, isBusy, error, codeError } = useSecondStep(async (totp) => {
@@ -31,19 +36,21 @@ export default function ResetPage() {
     navigate(homePath, { replace: true });
     enter(made);
   });
-  if (secret === "") return <LinkIncomplete />;
   return (
-    <Door title={title} lead={lead}>
-      <DoorForm action={action} isBusy={isBusy} error={error} onSubmit={() => void run()}>
-        <PasswordField
-          label="New password"
-          isNew
-          value={password}
-          onValue={setPassword}
-          error={fieldProblem(error, "password")}
-        />
-        {code !== null && <SecondStepField value={code} onValue={setCode} error={codeError} />}
-      </DoorForm>
-    </Door>
+    <LinkDoor secret={secret} {...door}>
+      {(email) => (
+        <DoorForm action={action} isBusy={isBusy} error={error} onSubmit={() => void run()}>
+          <LinkOwner email={email} />
+          <PasswordField
+            label="New password"
+            isNew
+            value={password}
+            onValue={setPassword}
+            error={fieldProblem(error, "password")}
+          />
+          {code !== null && <SecondStepField value={code} onValue={setCode} error={codeError} />}
+        </DoorForm>
+      )}
+    </LinkDoor>
   );
 }

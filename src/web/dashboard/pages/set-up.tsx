@@ -6,7 +6,8 @@ import { navigate, startPath } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
 import { PasswordField, TextField } from "../ui/field.tsx";
-import { Door, DoorForm, LinkIncomplete, readLinkSecret } from "./door.tsx";
+import { DoorForm, readLinkSecret } from "./door.tsx";
+import { LinkDoor } from "./link.tsx";
 
 export default function SetUpPage() {
   const [secret] = useState(readLinkSecret);
@@ -17,30 +18,37 @@ export default function SetUpPage() {
     navigate(startPath, { replace: true });
     enter(made);
   });
-  if (secret === "") return <LinkIncomplete />;
   return (
-    <Door title="Set up companiond" lead="You'll be the operator of this server and manage all other accounts.">
-      <DoorForm action="Create account" isBusy={isBusy} error={error} onSubmit={() => void run()}>
-        <TextField
-          label="Your email"
-          type="email"
-          name="email"
-          autocomplete="username"
-          required
-          autofocus
-          hint="Used to sign in, and for password links."
-          value={email}
-          onValue={setEmail}
-          error={fieldProblem(error, "email")}
-        />
-        <PasswordField
-          label="Password"
-          isNew
-          value={password}
-          onValue={setPassword}
-          error={fieldProblem(error, "password")}
-        />
-      </DoorForm>
-    </Door>
+    <LinkDoor
+      secret={secret}
+      kind="setup"
+      title="Set up companiond"
+      lead="You'll be the operator of this server and manage all other accounts."
+      help="If this server is set up already, sign in. Otherwise, run “companiond account setup-link” for a new link."
+    >
+      {() => (
+        <DoorForm action="Create account" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+          <TextField
+            label="Your email"
+            type="email"
+            name="email"
+            autocomplete="username"
+            required
+            autofocus
+            hint="Used to sign in, and for password links."
+            value={email}
+            onValue={setEmail}
+            error={fieldProblem(error, "email")}
+          />
+          <PasswordField
+            label="Password"
+            isNew
+            value={password}
+            onValue={setPassword}
+            error={fieldProblem(error, "password")}
+          />
+        </DoorForm>
+      )}
+    </LinkDoor>
   );
 }

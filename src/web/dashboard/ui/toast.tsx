@@ -1,6 +1,6 @@
 /** Short messages about what was done: read out, shown for a moment away from what was clicked, and dismissed by a click. */
 import { X } from "lucide-preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { State, use } from "../lib/state.ts";
 
 const current = new State<{ text: string; isLow: boolean } | null>(null);
@@ -19,7 +19,12 @@ export function say(text: string): void {
 
 export function Toast() {
   const value = use(current);
+  const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
+    const region = ref.current;
+    // Always shown, so that it is read out; shown again for each message, to lie over a dialog that was opened since.
+    if (region?.matches(":popover-open")) region.hidePopover();
+    region?.showPopover();
     if (value === null) return;
     const timer = setTimeout(() => {
       if (current.value === value) current.value = null;
@@ -28,8 +33,10 @@ export function Toast() {
   }, [value]);
   return (
     <div
+      ref={ref}
+      popover="manual"
       aria-live="polite"
-      class={`pointer-events-none fixed inset-x-0 z-50 flex justify-center px-4 ${value?.isLow ? "bottom-4" : "top-4"}`}
+      class={`pointer-events-none fixed inset-x-0 m-0 w-full bg-transparent p-0 flex justify-center px-4 ${value?.isLow ? "top-auto bottom-4" : "top-4 bottom-auto"}`}
     >
       {value && (
         <div class="pointer-events-auto flex animate-[rise_160ms_ease-out] items-center gap-2 rounded-lg bg-ink py-2 pr-2 pl-4 text-14 text-ground [box-shadow:0_8px_24px_rgb(0_0_0/18%)]">

@@ -1,0 +1,85 @@
+/** Filters of a list as chips, whose state stands in the address. */
+import { ChevronDown } from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { replaceSearch, useSearch } from "../lib/router.ts";
+import { TextField } from "./field.tsx";
+
+export const chip =
+  "inline-flex min-h-7 items-center gap-1 rounded-full border border-strong bg-card px-2.5 text-13 hover:bg-sunken " +
+  "pointer-coarse:min-h-9";
+export const chosen = "border-accent bg-tint text-accent";
+
+interface ChoiceProps {
+  label: string;
+  name: string;
+  value: string;
+  options: readonly { name: string; label: string }[];
+}
+
+export function Choice({ label, name, value, options }: ChoiceProps) {
+  return (
+    <select
+      aria-label={label}
+      class={`${chip} [field-sizing:content] ${value ? chosen : ""}`}
+      value={value}
+      onChange={({ currentTarget }) => replaceSearch({ [name]: currentTarget.value })}
+    >
+      <option value="">{label}</option>
+      {options.map((option) => (
+        <option key={option.name} value={option.name}>
+          {option.label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Opens its fields below itself, until the focus goes elsewhere. */
+export function Chip({ label, isChosen, children }: { label: string; isChosen: boolean; children: ComponentChildren }) {
+  return (
+    <details
+      class="relative max-w-full"
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) currentTarget.open = false;
+      }}
+      onKeyDown={({ currentTarget, key }) => {
+        if (key !== "Escape") return;
+        currentTarget.open = false;
+        currentTarget.querySelector("summary")?.focus();
+      }}
+    >
+      <summary class={`${chip} max-w-full list-none ${isChosen ? chosen : ""}`}>
+        <span dir="auto" class="truncate">
+          {label}
+        </span>
+        <ChevronDown size={14} aria-hidden="true" />
+      </summary>
+      <div class="absolute left-0 z-20 mt-1 w-64 rounded-lg border border-line bg-card p-3 [box-shadow:0_12px_32px_--alpha(var(--color-shade)/16%)]">
+        {children}
+      </div>
+    </details>
+  );
+}
+
+/** The days from and to, as the address has them. */
+export function DateChip() {
+  const query = useSearch();
+  const [from, to] = [query.get("from") ?? "", query.get("to") ?? ""];
+  const days = [from, to].filter(Boolean).join(" – ");
+  return (
+    <Chip label={days || "Date"} isChosen={days !== ""}>
+      <div class="grid gap-3">
+        <TextField label="From" type="date" value={from} onValue={(from) => replaceSearch({ from })} />
+        <TextField label="To" type="date" value={to} onValue={(to) => replaceSearch({ to })} />
+      </div>
+    </Chip>
+  );
+}
+
+/** The first or the last millisecond of a day, as the person at the screen counts days. */
+export function edgeOf(day: string, isEnd: boolean): string {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return "";
+  const edge = new Date(`${day}T00:00:00`);
+  if (isEnd) edge.setDate(edge.getDate() + 1);
+  return new Date(edge.getTime() - Number(isEnd)).toISOString();
+}
