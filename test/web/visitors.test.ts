@@ -36,11 +36,11 @@ test("makes a key whose secret is shown once, with the code that signs; refuses 
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByLabel("Name").fill("Shop");
   await page.getByRole("button", { name: "Create key" }).click();
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this secret now").waitFor();
   const secret = await page.locator("dialog code").first().innerText();
   expect(secret).toMatch(/^vsk_[\w-]{43}$/);
   await page.keyboard.press("Escape");
-  await page.getByText("Copy it now").waitFor();
+  await page.getByText("Copy this secret now").waitFor();
   await page.getByRole("button", { name: "I have saved it" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
 
@@ -58,19 +58,19 @@ test("makes a key whose secret is shown once, with the code that signs; refuses 
   expect((await sayAs(ada.embed_token, token, "Hello")).status).toBe(200);
 
   await createKey(owner, "Second");
-  expect(await page.getByText("takes no tokens yet").count()).toBe(0);
+  expect(await page.getByText("accept tokens yet").count()).toBe(0);
   await api.call("PATCH", `/api/companions/${ada.id}`, { visitor_auth: "off" });
   await page.reload();
   await page.getByText("Second").first().waitFor();
-  await page.getByText("Ada takes no tokens yet").waitFor();
+  await page.getByText("Ada doesn't accept tokens yet").waitFor();
   await api.call("PATCH", `/api/companions/${ada.id}`, { visitor_auth: "required" });
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByLabel("Name").fill("Customer 7");
   const create = page.getByRole("button", { name: "Create key" });
   await create.click();
   await page.getByText("There are 2 visitor keys for these companions already").waitFor();
-  await page.getByText("whoever has it can be any visitor of every companion").waitFor();
-  await page.getByLabel("Vouches for visitors of").selectOption("Companions with certain metadata");
+  await page.getByText(/any visitor of/).waitFor();
+  await page.getByLabel("Verifies visitors of").selectOption("Companions with certain metadata");
   await page.getByText("can be given to the customer").waitFor();
   expect(await create.isDisabled()).toBe(true);
   await page.getByLabel("Field 1").fill("tenant.id");
@@ -110,7 +110,7 @@ test("takes the public half of a pair, and never sends a private one", async () 
   for (const [text, sentence] of [
     [JSON.stringify({ ...publicJwk, d: "c2VjcmV0" }), "This is a private key. Nothing was sent"],
     ["-----BEGIN PRIVATE KEY-----", "This is a private key. Nothing was sent"],
-    ["hello", "This is no JSON"],
+    ["hello", "This isn't JSON"],
     [JSON.stringify({ ...publicJwk, crv: "P-384" }), 'For ES256 the key needs "kty": "EC" and "crv": "P-256".'],
     [JSON.stringify({ ...publicJwk, y: undefined }), 'The key has no "y"'],
   ] as const) {
@@ -124,7 +124,7 @@ test("takes the public half of a pair, and never sends a private one", async () 
   expect(await findViolationsInState(page)).toEqual([]);
   await field.fill(JSON.stringify(publicJwk));
   await create.click();
-  await page.getByText("The key is live.").waitFor();
+  await page.getByText("Key created.").waitFor();
   await page.getByText("any JWT library signs the same header and claims with ES256").waitFor();
   expect(sent.join()).not.toContain('"d"');
   expect((await api.call("GET", "/api/visitor-keys")).json.data).toMatchObject([{ algorithm: "ES256" }]);

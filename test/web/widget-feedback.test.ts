@@ -112,7 +112,7 @@ test("a contact may be left without people who step in, at any time", async () =
   world.reset({ leads: { when: "always", consent_text: "Yes, write to me." } });
   const { page, widget } = await openChat();
   await widget.button("Leave your email address").click();
-  const email = widget.element.getByLabel("E-mail address", { exact: true });
+  const email = widget.element.getByLabel("Email address", { exact: true });
   await email.fill("ada@example.com");
   await widget.element.getByLabel("Yes, write to me.").check();
   await page.route("**/contact", (route) => route.fulfill({ status: 409, json: { code: "conflict" } }));

@@ -75,8 +75,8 @@ test("a person is asked for, writes under a name, and what is written to them ha
   await widget.replied();
   expect(loads("/live.")).toBe(0);
   await widget.askPerson.click();
-  await widget.team.getByText("Somebody from the team will join you here. If nobody can by").waitFor();
-  await widget.said.getByText("Somebody from the team will join you here.").waitFor();
+  await widget.team.getByText("Someone from the team will join you here. If no one can by").waitFor();
+  await widget.said.getByText("Someone from the team will join you here.").waitFor();
   expect(await widget.askPerson.isVisible()).toBe(false);
   await keepScreenshot(page, "people-waiting");
   expect(await findViolations(page)).toEqual([]);
@@ -247,8 +247,8 @@ test("where nobody is there the visitor reads when, and may leave an address wit
   world.isAway = true;
   const { page, widget } = await openChat();
   await widget.askPerson.click();
-  await widget.team.getByText("Nobody is available at the moment. The team is back: Monday").waitFor();
-  const email = widget.element.getByLabel("E-mail address", { exact: true });
+  await widget.team.getByText("No one is available at the moment. The team is back: Monday").waitFor();
+  const email = widget.element.getByLabel("Email address", { exact: true });
   await email.waitFor();
   expect(await email.evaluate((field) => field.matches(":focus"))).toBe(true);
   await keepScreenshot(page, "people-contact");
@@ -287,7 +287,7 @@ test("a reply that found nothing offers a person, where visitors may not ask oth
   await widget.askPerson.waitFor();
   await page.reload();
   await widget.askPerson.click();
-  await widget.team.getByText("Somebody from the team").waitFor();
+  await widget.team.getByText("Someone from the team").waitFor();
 });
 
 test("a reply that a person took ends where it was, without a word of failure", async () => {

@@ -1,13 +1,13 @@
 /** The words around people of the team, in English: loaded with what listens to them, and overridable like all others. */
 
 export const peopleEnglish = {
-  personWaiting: "Somebody from the team will join you here.",
-  personUntil: "If nobody can by {time}, the assistant goes on.",
+  personWaiting: "Someone from the team will join you here.",
+  personUntil: "If no one can by {time}, the assistant goes on.",
   personHere: "You are chatting with {name} from the team.",
   personLeft: "The person has left. The assistant answers again.",
   personBack: "The assistant answers again.",
-  personMissed: "Nobody could come. The assistant answers again.",
-  personAway: "Nobody is available at the moment.",
+  personMissed: "No one could join. The assistant answers again.",
+  personAway: "No one is available at the moment.",
   personReopens: "The team is back: {time}.",
   backToCompanion: "Back to the assistant",
   soundOn: "Turn sound on",
@@ -32,7 +32,7 @@ export const feedbackEnglish = {
   resolvedAsk: "Is this resolved?",
   resolvedYes: "Yes",
   resolvedNo: "No",
-  contactEmail: "E-mail address",
+  contactEmail: "Email address",
   contactName: "Name (optional)",
   contactMessage: "Message (optional)",
   contactSend: "Send to the team",
