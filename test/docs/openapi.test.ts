@@ -107,7 +107,7 @@ const objectNames = `
   Apply AppliedCompanion AppliedSource AppliedTool ApplyResult PlanItem
   CompanionVersion CompanionVersionList WholeCompanionVersion VersionDiff RestoredCompanion CompanionDraft DraftPublication
   CompanionSetFacts AccountQuestion AccountQuestionList AccountSource AccountSourceList ConversationRow Excerpt SearchHit
-  Server ServerFailure ServerFinding TestModel TestedModel
+  Server ServerFailure ServerFinding TestModel TestedModel LinkSecret OneTimeLink PossiblySignedIn
 `;
 
 test("keeps the names of its objects", () => {

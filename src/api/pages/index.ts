@@ -9,6 +9,7 @@ import { prefersHtml, varyBy } from "../../http/compression.ts";
 import { findDemoToken, isSetUp } from "../../http/first-steps.ts";
 import { contentSecurityPolicy, plainStyle, renderPage, writePageHeaders } from "../../http/html.ts";
 import { type Route, route } from "../../http/route.ts";
+import { SemaphoreFull } from "../../lib/semaphore.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
 import { renderShareImage } from "./share-image.ts";
 import { renderWelcomePage, welcomePolicy } from "./welcome-page.ts";
@@ -123,7 +124,7 @@ export const pageRoutes: readonly Route[] = [
     document: () => ({
       description: "The companion's name on its theme colour.",
       responses: { 200: { description: "The image.", content: { "image/png": null } } },
-      errors: ["not_found"],
+      errors: ["not_found", "unavailable"],
     }),
     async handle({ services, request, params, set }) {
       const page = await findPage(services, params.token, request);
@@ -132,7 +133,11 @@ export const pageRoutes: readonly Route[] = [
       set.headers["content-type"] = "image/png";
       set.headers["cache-control"] = "public, max-age=3600";
       set.headers["cross-origin-resource-policy"] = "cross-origin";
-      return new Response(Buffer.from(await renderShareImage(name, themeColor ?? companionDefaults.themeColor)));
+      const image = await renderShareImage(name, themeColor ?? companionDefaults.themeColor).catch((cause: unknown) => {
+        if (!(cause instanceof SemaphoreFull)) throw cause;
+        throw new AppError("unavailable", "Too many images are being drawn. Try again in a moment.", { cause });
+      });
+      return new Response(Buffer.from(image));
     },
   }),
   route({

@@ -2,6 +2,7 @@
 import { promisify } from "node:util";
 import { crc32, deflate } from "node:zlib";
 import { readableTextColor } from "../../lib/contrast.ts";
+import { createSemaphore } from "../../lib/semaphore.ts";
 import glyphFile from "./share-glyphs.embedded" with { type: "file" };
 
 const width = 1200;
@@ -42,11 +43,18 @@ async function readGlyphs(): Promise<Glyphs> {
   );
 }
 
+/** Each takes 10 ms of the event loop: links that are previewed by many must not hold up replies. */
+const drawing = createSemaphore({ concurrency: 1, maxWaiting: 8 });
+
 /**
- * `color`: `#rrggbb`. A name with characters beyond Latin, Greek and Cyrillic is left out, and the sign is in the
+ * `color`: `#rrggbb`. Rejects with `SemaphoreFull` where too many wait. A name with characters beyond Latin, Greek and Cyrillic is left out, and the sign is in the
  * middle: previews show the page's title beside the picture.
  */
-export async function renderShareImage(name: string, color: string): Promise<Uint8Array> {
+export function renderShareImage(name: string, color: string): Promise<Uint8Array> {
+  return drawing.run(() => draw(name, color));
+}
+
+async function draw(name: string, color: string): Promise<Uint8Array> {
   loading ??= readGlyphs();
   const glyphs = await loading;
   const canvas = new Uint8Array(width * height);

@@ -102,7 +102,7 @@ export function Sidebar() {
       </a>
       <nav aria-label="Main" class="min-h-0 flex-1 overflow-y-auto p-3">
         {shown.map(({ title, entries }) => (
-          <section key={title} aria-label={title} class="mb-4">
+          <section key={title} aria-label={title} class="mb-3">
             <p aria-hidden="true" class="px-2 pb-1 text-12 font-medium text-muted">
               {title}
             </p>

@@ -11,17 +11,23 @@ interface Reply {
 }
 
 export async function openFirefox(): Promise<BrowserPage> {
-  const profile = quickDirectory();
+  await using started = new AsyncDisposableStack();
+  const profile = started.use(quickDirectory());
   const browser = Bun.spawn(
     ["/usr/bin/firefox-esr", "--headless", "--no-remote", "--profile", profile.path, "--remote-debugging-port", "0"],
     { stdout: "ignore", stderr: "pipe" },
   );
+  started.defer(async () => {
+    browser.kill("SIGKILL");
+    await browser.exited;
+  });
   const address = await inTime(readAddress(browser.stderr), { what: "Firefox's port" });
   const socket = new WebSocket(`${address}/session`);
-  await new Promise((resolve, reject) => {
-    socket.onopen = resolve;
-    socket.onerror = reject;
-  });
+  started.defer(() => socket.close());
+  const opened = Promise.withResolvers<unknown>();
+  socket.onopen = opened.resolve;
+  socket.onerror = opened.reject;
+  await inTime(opened.promise, { what: "Firefox's socket" });
   const waiting = new Map<number, PromiseWithResolvers<Record<string, unknown>>>();
   socket.onmessage = ({ data }) => {
     const { id, type, result, message }: Reply = JSON.parse(String(data));
@@ -40,6 +46,7 @@ export async function openFirefox(): Promise<BrowserPage> {
   await call("session.new", { capabilities: {} });
   const { contexts } = (await call("browsingContext.getTree", {})) as { contexts: { context: string }[] };
   const context = contexts[0]?.context;
+  const all = started.move();
   return {
     async open(url) {
       await call("browsingContext.navigate", { context, url, wait: "complete" });
@@ -55,12 +62,7 @@ export async function openFirefox(): Promise<BrowserPage> {
       if (type === "exception") throw new Error(exceptionDetails?.text);
       return JSON.parse(result.value);
     },
-    async [Symbol.asyncDispose]() {
-      socket.close();
-      browser.kill("SIGKILL");
-      await browser.exited;
-      profile[Symbol.dispose]();
-    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 

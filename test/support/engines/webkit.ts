@@ -4,13 +4,17 @@ import { eventually, inTime } from "../eventually.ts";
 import { findFreePort } from "../free-port.ts";
 import type { BrowserPage } from "./browser-page.ts";
 
-const libraries = "/usr/lib/x86_64-linux-gnu";
-
 export async function openWebKit(): Promise<BrowserPage> {
   const display = Bun.spawn(["/usr/bin/Xvfb", "-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"], {
     stdout: "pipe",
     stderr: "ignore",
   });
+  const end = (child: Bun.Subprocess) => async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  };
+  await using started = new AsyncDisposableStack();
+  started.defer(end(display));
   const number = await inTime(readLine(display.stdout), { what: "Xvfb's display" });
   const port = await findFreePort();
   const driver = Bun.spawn(["/usr/bin/WebKitWebDriver", `--port=${port}`], {
@@ -19,6 +23,7 @@ export async function openWebKit(): Promise<BrowserPage> {
     stdout: "ignore",
     stderr: "ignore",
   });
+  started.defer(end(driver));
   const base = `http://127.0.0.1:${port}`;
   const isReady = () =>
     fetch(`${base}/status`).then(
@@ -34,21 +39,18 @@ export async function openWebKit(): Promise<BrowserPage> {
     if (!response.ok) throw new Error(JSON.stringify(value).slice(0, 500));
     return value;
   }
+  const libraries = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu`;
   const [version = ""] = readdirSync(libraries).filter((name) => name.startsWith("webkit2gtk-4."));
   const options = { binary: `${libraries}/${version}/MiniBrowser`, args: ["--automation"] };
   const capabilities = { alwaysMatch: { "webkitgtk:browserOptions": options } };
   const { sessionId } = await call<{ sessionId: string }>("POST", "/session", { capabilities });
   const session = `/session/${sessionId}`;
+  started.defer(async () => void (await call("DELETE", session).catch(() => {})));
+  const all = started.move();
   return {
     open: (url) => call("POST", `${session}/url`, { url }),
     run: (body) => call("POST", `${session}/execute/sync`, { script: body, args: [] }),
-    async [Symbol.asyncDispose]() {
-      await call("DELETE", session).catch(() => {});
-      for (const child of [driver, display]) {
-        child.kill("SIGKILL");
-        await child.exited;
-      }
-    },
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 

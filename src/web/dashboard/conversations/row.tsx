@@ -67,7 +67,7 @@ export function ConversationRow({ row, href, isOpen = false, hasCompanion = true
                     {firstHit.after}
                   </>
                 ) : (
-                  last?.text
+                  last && toPlain(last.text)
                 ))}
             </span>
             <Marks row={row} />
@@ -90,6 +90,11 @@ export function ConversationRow({ row, href, isOpen = false, hasCompanion = true
       </a>
     </li>
   );
+}
+
+/** A reply's text without the marks of its Markdown, which mean nothing in one line. */
+function toPlain(text: string): string {
+  return text.replace(/```\w*|^\s*#+ |[*_`|]{1,3}/g, "").replace(/\[(.+?)\]\(.*?\)/g, "$1");
 }
 
 function Marks({ row: { unanswered, failed, visitor, channels } }: { row: ListedConversation }) {
