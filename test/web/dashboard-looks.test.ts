@@ -73,6 +73,14 @@ test("code comes by the page: the plots' with the usage page alone", async () =>
     await page.locator("canvas").waitFor();
   });
   expect(usage.bytes).toBeGreaterThan(15_000);
+  // Black is what a canvas makes of a colour that it does not know.
+  const countBlack = `(() => {
+    const canvas = document.querySelector("canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((_, at) => at % 4 === 3 && data[at] === 255 && data[at - 1] + data[at - 2] + data[at - 3] === 0).length;
+  })()`;
+  await holds(page, "document.querySelector('canvas').width > 100");
+  expect(await page.evaluate<number>(countBlack)).toBe(0);
   expect(usage.files).not.toContain("/app/usage");
 });
 

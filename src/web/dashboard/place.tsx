@@ -20,7 +20,7 @@ export function Place({ href, label, Icon, aside }: PlaceProps) {
     <a
       href={href}
       aria-current={isHere ? "page" : undefined}
-      class={`flex items-center gap-3 rounded-md px-2 py-1.5 text-14 font-medium pointer-coarse:py-3 ${
+      class={`flex items-center gap-3 rounded-md px-2 py-1 text-14 font-medium pointer-coarse:py-3 ${
         isHere ? "bg-tint text-accent" : "text-muted hover:bg-sunken hover:text-ink"
       }`}
     >

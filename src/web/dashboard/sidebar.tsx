@@ -97,13 +97,13 @@ export function Sidebar() {
     .filter(({ entries }) => entries.length > 0);
   return (
     <div class="flex h-full flex-col">
-      <a href={homePath} class="m-3 mb-1 self-start rounded-md p-2">
+      <a href={homePath} class="mx-3 mt-2 self-start rounded-md p-2">
         <Wordmark />
       </a>
-      <nav aria-label="Main" class="min-h-0 flex-1 overflow-y-auto p-3">
+      <nav aria-label="Main" class="min-h-0 flex-1 overflow-y-auto px-3 py-1">
         {shown.map(({ title, entries }) => (
           <section key={title} aria-label={title} class="mb-3">
-            <p aria-hidden="true" class="px-2 pb-1 text-12 font-medium text-muted">
+            <p aria-hidden="true" class="px-2 pb-0.5 text-12 font-medium text-muted">
               {title}
             </p>
             <ul>

@@ -88,7 +88,7 @@ export function Stage({ token, config, question }: StageProps) {
       </div>
       {hasFailed && <p class="text-bad">The preview could not be loaded. Reload the page to try again.</p>}
       <div
-        class={`stage relative mx-auto h-[44rem] max-h-[80vh] overflow-hidden rounded-2xl border border-line [contain:paint] ${
+        class={`stage relative mx-auto h-[calc(100dvh-18rem)] max-h-[44rem] min-h-[32rem] overflow-hidden rounded-2xl border border-line [contain:paint] ${
           size === "phone" ? "w-[22.5rem] max-w-full" : "w-full"
         } ${ground === "dark" ? "bg-[#101216]" : "bg-[#fff]"}`}
       >

@@ -1,6 +1,6 @@
 /** One message of a conversation. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { createCopyButton } from "../../widget/copy-button.ts";
 import { createMarkdownView, type MarkdownView } from "../../widget/markdown.ts";
 import { frameBlock } from "../../widget/markdown-frames.ts";
@@ -55,7 +55,8 @@ const frame = (block: HTMLElement, getCode?: () => string) =>
 function ReplyText({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
   const host = useRef<HTMLDivElement>(null);
   const drawn = useRef<{ view: MarkdownView; text: string; isOpen: boolean } | null>(null);
-  useEffect(() => {
+  // Before whoever scrolls to it measures.
+  useLayoutEffect(() => {
     const into = host.current;
     if (!into) return;
     const before = drawn.current;

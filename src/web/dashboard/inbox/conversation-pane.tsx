@@ -180,7 +180,15 @@ function useScrolledToEnd(key: string) {
       isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 80;
     };
     element.addEventListener("scroll", note, { passive: true });
-    return () => element.removeEventListener("scroll", note);
+    // Tables and fonts take their height later.
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) element.scrollTo(0, element.scrollHeight);
+    });
+    if (element.firstElementChild) observer.observe(element.firstElementChild);
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", note);
+    };
   }, []);
   useLayoutEffect(() => {
     if (isAtEnd.current) log.current?.scrollTo(0, log.current.scrollHeight);

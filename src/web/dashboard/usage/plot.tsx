@@ -32,7 +32,7 @@ export function Plot({ label, days, series, measure }: PlotProps) {
       ({ default: UPlot }) => {
         if (!isWanted) return;
         const times = days.map((day) => Date.parse(day) / 1000);
-        const options = makeOptions(UPlot, element.clientWidth, { series, measure, onPoint: setPointed });
+        const options = makeOptions(UPlot, element, { series, measure, onPoint: setPointed });
         plot = new UPlot(options, [times, ...series.map(({ values }) => values)], element);
         observer.observe(element);
       },
@@ -53,7 +53,13 @@ export function Plot({ label, days, series, measure }: PlotProps) {
       <p class="mb-1 h-5 text-right text-13 text-muted tabular-nums" aria-hidden="true">
         {day && `${formatDay(day)}${series.length === 1 ? `: ${valueAt(measure, series[0], pointed)}` : ""}`}
       </p>
-      <div ref={host} role="img" aria-label={label} class="plot w-full" style={{ minHeight: `${plotHeightPx}px` }} />
+      <div
+        ref={host}
+        role="img"
+        aria-label={label}
+        class="plot w-full border-line text-muted"
+        style={{ minHeight: `${plotHeightPx}px` }}
+      />
       {series.length > 1 && (
         <ul class="mt-3 flex flex-wrap gap-x-5 gap-y-1 text-13" aria-label="Legend">
           {series.map((one, index) => (
@@ -96,14 +102,14 @@ interface Plotted {
   onPoint(index: number | null): void;
 }
 
-function makeOptions(Library: PlotLibrary, width: number, { series, measure, onPoint }: Plotted): uPlot.Options {
+function makeOptions(Library: PlotLibrary, host: HTMLElement, { series, measure, onPoint }: Plotted): uPlot.Options {
   const colors = colorsOf(series.length);
-  const style = getComputedStyle(document.documentElement);
-  const colorOf = (name: string) => style.getPropertyValue(`--color-${name}`);
-  const grid = { stroke: colorOf("line"), width: 1 };
-  const axis = { stroke: colorOf("muted"), grid, ticks: { show: false }, font: "12px system-ui" };
+  // As they are for this theme: a canvas knows no names of colours.
+  const { color, borderTopColor } = getComputedStyle(host);
+  const grid = { stroke: borderTopColor, width: 1 };
+  const axis = { stroke: color, grid, ticks: { show: false }, font: "12px system-ui" };
   return {
-    width,
+    width: host.clientWidth,
     height: plotHeightPx,
     padding: [8, 8, 0, 0],
     // Days are UTC days, wherever the screen is.
