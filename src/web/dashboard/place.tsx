@@ -1,6 +1,7 @@
 /** An entry of the navigation. */
 import type { LucideIcon } from "lucide-preact";
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { budgetsPath, usePath } from "./lib/router.ts";
 import { budgetAlarm } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
@@ -16,8 +17,13 @@ export function Place({ href, label, Icon, aside }: PlaceProps) {
   const at = usePath();
   const alarm = use(budgetAlarm);
   const isHere = at === href || at.startsWith(`${href}/`);
+  const link = useRef<HTMLAnchorElement>(null);
+  useEffect(() => {
+    if (isHere) link.current?.scrollIntoView({ block: "nearest" });
+  }, [isHere]);
   return (
     <a
+      ref={link}
       href={href}
       aria-current={isHere ? "page" : undefined}
       class={`flex items-center gap-3 rounded-md px-2 py-1 text-14 font-medium pointer-coarse:py-3 ${

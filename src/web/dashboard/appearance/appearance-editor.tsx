@@ -159,7 +159,7 @@ export function AppearanceEditor({ companion, onSave, onUploaded }: EditorProps)
           </div>
         )}
       </Form>
-      <div class="min-w-0 lg:sticky lg:top-6">
+      <div class="min-w-0 max-lg:order-first lg:sticky lg:top-6">
         <Stage
           token={`preview-${companion.id}`}
           config={config}

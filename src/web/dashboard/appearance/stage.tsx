@@ -8,6 +8,8 @@ import { mountWidget, type PreviewElement } from "../widget-element.ts";
 const states = { closed: "Closed", teaser: "Teaser", open: "Open", answering: "Answering" } as const;
 type StageState = keyof typeof states;
 
+const isNarrow = matchMedia("(max-width: 36rem)").matches;
+
 interface StageProps {
   /** No token of anyone: nothing is sent with it. */
   token: string;
@@ -21,7 +23,7 @@ export function Stage({ token, config, question }: StageProps) {
   const shown = useRef<PreviewElement | null>(null);
   const [state, setState] = useState<StageState>("open");
   const [ground, setGround] = useState<"light" | "dark">("light");
-  const [size, setSize] = useState<"desktop" | "phone">("desktop");
+  const [size, setSize] = useState<"desktop" | "phone">(isNarrow ? "phone" : "desktop");
   const [hasFailed, setHasFailed] = useState(false);
   const settled = useSettled(
     JSON.stringify({

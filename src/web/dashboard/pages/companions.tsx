@@ -53,7 +53,7 @@ export default function CompanionsPage() {
       {isStarting && (isEmpty || !isClosed) && <FirstRunCard onClose={isEmpty ? undefined : close} />}
       <div class="mb-4 flex flex-wrap gap-2" hidden={!wasFull.current}>
         <div class="relative min-w-0 flex-1 basis-60">
-          <Search size={17} aria-hidden="true" class="absolute top-3 left-3 text-muted" />
+          <Search size={17} aria-hidden="true" class="absolute top-1/2 left-3 -translate-y-1/2 text-muted" />
           <input
             type="search"
             aria-label="Search by name or ID"
@@ -140,7 +140,7 @@ const columns: readonly Column<Companion>[] = [
   { title: "Metadata", cell: (companion) => <MetadataCell metadata={companion.metadata} /> },
   {
     title: "Changed",
-    class: "w-px whitespace-nowrap text-muted",
+    class: "md:w-px whitespace-nowrap text-muted",
     cell: (companion) => <Time at={companion.updated_at} />,
   },
 ];

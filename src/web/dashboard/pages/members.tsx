@@ -46,7 +46,7 @@ function Members() {
     },
     {
       title: "Role",
-      cell: ({ id, role }) => (id === session.account.id ? "Account" : role === "owner" ? "Owner" : "Responder"),
+      cell: ({ id, role }) => (id === session.account.id ? "Account owner" : role === "owner" ? "Owner" : "Responder"),
     },
     { title: "Companions", cell: ({ companion_ids }) => <Companions ids={companion_ids} /> },
     {

@@ -67,8 +67,13 @@ export function Dialog({ title, onClose, children, isSticky = false, isHeld = fa
   );
 }
 
+/** In sight however long the dialog is. */
 export function DialogActions({ children }: { children: ComponentChildren }) {
-  return <div class="mt-6 flex flex-wrap justify-end gap-2">{children}</div>;
+  return (
+    <div class="sticky bottom-0 -mx-5 mt-6 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-card px-5 py-4 sm:-mx-6 sm:-mb-6 sm:px-6">
+      {children}
+    </div>
+  );
 }
 
 interface AskProps extends DialogProps {
