@@ -185,6 +185,27 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     { name: "second-factor", path: "account/second-factor", ready: heading("Two-factor authentication") },
     { name: "accounts", path: "accounts", ready: table },
     { name: "audit", path: "audit", ready: table },
+    { name: "insights", path: "insights", ready: heading("Insights") },
+    { name: "leads", path: "leads", ready: heading("Leads") },
+    { name: "unanswered", path: "unanswered", ready: heading("Unanswered") },
+    { name: "server", path: "server", ready: (page) => page.getByText("Test a model").waitFor() },
+    { name: "start", path: "start", ready: (page) => page.getByRole("heading", { level: 1 }).waitFor() },
+    {
+      name: "settings-page",
+      path: `companions/${made.id}/settings`,
+      ready: (page) => page.getByLabel("Name").first().waitFor(),
+    },
+    {
+      name: "appearance",
+      path: `companions/${made.id}/appearance`,
+      ready: (page) => page.getByText("Brand").waitFor(),
+    },
+    { name: "companion-history", path: `companions/${made.id}/history`, ready: heading("Ada of the bicycle shop") },
+    {
+      name: "companion-conversations",
+      path: `companions/${made.id}/conversations`,
+      ready: heading("Ada of the bicycle shop"),
+    },
     { name: "missing", path: "nothing", ready: heading("Page not found") },
   ];
 }

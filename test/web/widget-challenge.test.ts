@@ -1,6 +1,6 @@
 /** The widget and companions that ask for a proof of work: on any page, visitors notice next to nothing of it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { type MockElevenLabs, startMockElevenLabs } from "../support/mock-elevenlabs.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
@@ -109,7 +109,7 @@ test("while the challenge is solved the widget says so quietly, in the dark too,
   await widget.notice.getByText("Checking…").waitFor();
   await widget.said.getByText("Checking…").waitFor({ state: "attached" });
   expect(await widget.notice.getAttribute("class")).toBe("notice quiet");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "challenge-dark");
   await widget.button("Stop the reply").click();
   await widget.notice.getByText("You stopped the reply.").waitFor();

@@ -1,7 +1,7 @@
 /** What tools do while a reply comes, and the card by which a visitor decides, in the widget of a companion's own page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
@@ -65,7 +65,7 @@ test("a card shows what would be done, and once confirmed the reply follows in a
   expect(await group.count()).toBe(1);
   // An empty bubble would say nothing.
   expect(await widget.replies.locator("visible=true").count()).toBe(2);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "confirm-light");
   expect(world.calls).toEqual([]);
 
@@ -345,7 +345,7 @@ test.each([
   const { page, widget } = await openWidget(options);
   await widget.ask(cancelling);
   await widget.card.waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   expect(await widget.log.evaluate((log) => log.scrollWidth <= log.clientWidth)).toBe(true);
   await keepScreenshot(page, `confirm-${name}`);
 });

@@ -1,7 +1,7 @@
 /** What visitors say of replies, in the widget: thumbs with reasons, and whether it is resolved. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { openPeopleWire, type PeopleWire } from "../support/people-wire.ts";
@@ -41,7 +41,7 @@ test.each([
     await widget.said.getByText("Thank you for your feedback.").waitFor();
     await widget.button("Hard to understand").click();
     await widget.element.getByLabel("Comment (optional)").fill("Shorter, please.");
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInState(page)).toEqual([]);
     await keepScreenshot(page, `feedback-${name}`);
     await widget.button("Send feedback").click();
     await widget.log.getByText("Thank you for your feedback.").waitFor();

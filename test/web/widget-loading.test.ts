@@ -1,6 +1,6 @@
 /** The widget's second file: fetched before it is needed, waited for where it is slow, and missed in plain words. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
@@ -54,7 +54,7 @@ test("a panel that is slow to come says that it loads, keeps the focus, and take
   const widget = widgetOn(page);
   await widget.open();
   await widget.panel.getByText("Loading…").waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "panel-loading");
   await page.keyboard.press("Escape");
   await widget.panel.waitFor({ state: "hidden" });
@@ -92,7 +92,7 @@ test("a panel that fails to load says so in a sentence, by keyboard too, and can
   await widget.launcher.press("Enter");
   await widget.panel.getByText("The chat could not be loaded. Please try again.").waitFor();
   expect(asked.filter((path) => path === "/panel.js")).toHaveLength(1);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "panel-missing");
   // The way out is there as well, and opening anew is another try.
   await widget.launcher.click();

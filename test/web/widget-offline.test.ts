@@ -1,6 +1,6 @@
 /** The widget without a connection: nothing is lost, and nothing is sent twice. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, tag, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
@@ -33,7 +33,7 @@ test("a message that is written offline waits under one notice, and goes out by 
   await widget.notice.getByText(/^You are offline\. We'll send your message as soon as possible\.$/).waitFor();
   await widget.said.getByText("We'll send your message").waitFor({ state: "attached" });
   expect(await widget.element.locator(".notice:visible").count()).toBe(1);
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "offline-waiting");
   // Another try, in vain, changes nothing of that.
   await widget.button("Try again").click();

@@ -1,7 +1,7 @@
 /** A person who takes the conversation over, as the visitor sees it: asked for, heard, answered, and gone again. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage, type PageOptions } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { openPeopleWire, type PeopleWire } from "../support/people-wire.ts";
@@ -79,7 +79,7 @@ test("a person is asked for, writes under a name, and what is written to them ha
   await widget.said.getByText("Someone from the team will join you here.").waitFor();
   expect(await widget.askPerson.isVisible()).toBe(false);
   await keepScreenshot(page, "people-waiting");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await eventually(() => world.listeners === 1);
   await widget.ask("Are you there?");
   await eventually(() => world.messages.length === 3);
@@ -112,7 +112,7 @@ test("a person is asked for, writes under a name, and what is written to them ha
     "You are welcome.",
   ]);
   await keepScreenshot(page, "people-person");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   // What was read is said.
   await eventually(() => world.sent.some(({ body }) => body["seen"] === 6));
 
@@ -205,7 +205,7 @@ test("while the panel is closed a mark counts what came, and the name of the lau
   await eventually(async () => (await widget.launcher.getAttribute("data-unread")) === "2");
   expect(await widget.launcher.getAttribute("aria-label")).toBe("Open chat. New messages: 2");
   await keepScreenshot(page, "people-unread");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   expect(world.sent.some(({ body }) => "seen" in body)).toBe(false);
   await widget.open();
   await widget.replies.getByText("Second").waitFor();
@@ -252,7 +252,7 @@ test("where nobody is there the visitor reads when, and may leave an address wit
   await email.waitFor();
   expect(await email.evaluate((field) => field.matches(":focus"))).toBe(true);
   await keepScreenshot(page, "people-contact");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   await email.fill("ada@example.com");
   await widget.element.getByLabel("Name (optional)").fill("Ada");
   const send = widget.button("Send to the team");
@@ -372,7 +372,7 @@ test.each([
   await widget.replies.getByText("Here I am").waitFor();
   world.type(true);
   await widget.typing.waitFor();
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   expect(await widget.log.evaluate((log) => log.scrollWidth <= log.clientWidth)).toBe(true);
   await keepScreenshot(page, `people-${name}`);
 });

@@ -1,7 +1,7 @@
 /** Replies in the widget over cut lines, reloads and the stop button: one reply, each character once. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { BrowserContextOptions } from "playwright-core";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FaultProxy, startFaultProxy } from "../support/fault-proxy.ts";
@@ -82,7 +82,7 @@ test.each(someOf(["light", "dark"] as const))(
     proxy.cut();
     await widget.notice.getByText(/^Reconnecting…$/).waitFor();
     expect(await widget.button("Try again").isVisible()).toBe(false);
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInState(page)).toEqual([]);
     await keepScreenshot(page, `reconnecting-${colorScheme}`);
     await teller.say("said meanwhile, ");
     await proxy.set("pass");

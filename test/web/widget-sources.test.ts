@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { startTestServer, type TestServer } from "../support/app.ts";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot, launchBrowser, openPage } from "../support/browser.ts";
 import { indexText } from "../support/index-text.ts";
 import { wholeStream } from "../support/mock-llm-replies.ts";
@@ -96,7 +96,7 @@ test("a reply's sources are a list in place of its footer, and its markers lead 
     expect(await focusedText(page)).toBe("Lending *terms* [2026] & more");
     await widget.button("[3] Handbook of the library.pdf").press("Enter");
     expect(await focusedText(page)).toBe("Handbook of the library.pdf");
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInState(page)).toEqual([]);
     expect(complaints).toEqual([]);
     if (isReloaded) break;
     await keepScreenshot(page, "sources-light");
@@ -123,7 +123,7 @@ test("sources are readable in the dark on a narrow screen, in forced colours, an
     );
     await widget.ask(question);
     await widget.replies.last().locator(".sources").waitFor();
-    expect(await findViolations(page)).toEqual([]);
+    expect(await findViolationsInState(page)).toEqual([]);
     expect(await widget.panel.boundingBox()).toMatchObject({ x: 0, width: 360 });
     await keepScreenshot(page, `sources-${name}`);
     await close();

@@ -1,6 +1,6 @@
 /** One conversation in several tabs, and the one before it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { hasCount, keepScreenshot } from "../support/browser.ts";
 import { openWidgetWorld, tag, type Widget, type WidgetWorld, widgetOn } from "../support/widget-world.ts";
 
@@ -90,7 +90,7 @@ test("a new conversation leaves a way back, in all tabs, and loses neither of th
   await hasCount(second.questions, 0);
   await first.button("Back to the previous conversation").waitFor();
   await keepScreenshot(pages[0] as NonNullable<(typeof pages)[0]>, "new-conversation");
-  expect(await findViolations(pages[0] as NonNullable<(typeof pages)[0]>)).toEqual([]);
+  expect(await findViolationsInState(pages[0] as NonNullable<(typeof pages)[0]>)).toEqual([]);
   await second.ask("The new one");
   await second.replied();
   expect(JSON.stringify(world.mockLlm.requests.at(-1)?.body.messages)).not.toContain("The old one");

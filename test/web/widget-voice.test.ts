@@ -1,6 +1,6 @@
 /** Voice in the widget, with the provider's own client and a socket that speaks as the provider's. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { findViolations } from "../support/axe.ts";
+import { findViolationsInState } from "../support/axe.ts";
 import { keepScreenshot } from "../support/browser.ts";
 import { eventually } from "../support/eventually.ts";
 import { type MockElevenLabs, startMockElevenLabs } from "../support/mock-elevenlabs.ts";
@@ -62,7 +62,7 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   await bar.getByText("Listening", { exact: true }).waitFor();
   expect(await focusedName(page)).toBe("End voice chat");
   await keepScreenshot(page, "voice-listening");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   expect(await widget.button("Start voice chat").isVisible()).toBe(false);
   expect(socket.received).toContain("conversation_initiation_client_data");
   await eventually(() => socket.received.includes("user_audio_chunk"));
@@ -105,7 +105,7 @@ test("a refused microphone is reported in a sentence, and no session is requeste
   expect(await widget.input.isVisible()).toBe(true);
   await widget.said.getByText("The microphone is blocked.").waitFor({ state: "attached" });
   await keepScreenshot(page, "voice-refused");
-  expect(await findViolations(page)).toEqual([]);
+  expect(await findViolationsInState(page)).toEqual([]);
   expect(provider.count("session")).toBe(before);
   await widget.button("Start voice chat").waitFor();
 });
