@@ -46,7 +46,8 @@ for (const [name, openEngine] of Object.entries(engines)) {
     beforeAll(async () => {
       page = await openEngine();
     });
-    afterAll(() => page[Symbol.asyncDispose]());
+    // Where it did not start, that is what failed.
+    afterAll(() => page?.[Symbol.asyncDispose]());
 
     const shadow = `const root = document.querySelector("companion-chat")?.shadowRoot;`;
     const holds = (body: string) =>

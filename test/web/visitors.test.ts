@@ -69,7 +69,7 @@ test("makes a key whose secret is shown once, with the code that signs; refuses 
   const create = page.getByRole("button", { name: "Create key" });
   await create.click();
   await page.getByText("There are 2 visitor keys for these companions already").waitFor();
-  await page.getByText(/any visitor of/).waitFor();
+  await page.getByText("can pose as any visitor of every companion").waitFor();
   await page.getByLabel("Verifies visitors of").selectOption("Companions with certain metadata");
   await page.getByText("can be given to the customer").waitFor();
   expect(await create.isDisabled()).toBe(true);

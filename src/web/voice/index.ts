@@ -38,7 +38,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
   let mode: "listening" | "speaking" = "listening";
   let frame = 0;
 
-  /** The ring follows whoever speaks. */
+  /** The ring follows the one who speaks. */
   function drawLevel(): void {
     if (isOver || !conversation) return;
     const level = mode === "speaking" ? conversation.getOutputVolume() : isMuted ? 0 : conversation.getInputVolume();

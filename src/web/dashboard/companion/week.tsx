@@ -1,8 +1,10 @@
 /** How a companion's last seven days went: conversations day by day, and what wants attention. */
+
 import type { ComponentChildren } from "preact";
 import { formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import type { Companion, Insights } from "../lib/types.ts";
+import { ActLink } from "../ui/act-link.tsx";
 import { Pending } from "../ui/states.tsx";
 import { useFailures } from "../usage/failed-replies.tsx";
 
@@ -42,7 +44,7 @@ export function Week({ companion }: { companion: Companion }) {
           <Bars days={days} counts={counts} />
         </Figure>
         <Figure title="Unanswered questions" value={unanswered} isWarning={unanswered > 0}>
-          {unanswered > 0 ? <Act href={`${base}/knowledge?show=unanswered`}>Answer them</Act> : "All caught up"}
+          {unanswered > 0 ? <ActLink href={`${base}/knowledge?show=unanswered`}>Answer them</ActLink> : "All caught up"}
         </Figure>
         <Figure title="Rated helpful" value={up + down === 0 ? "–" : `${Math.round((100 * up) / (up + down))}%`}>
           {up + down > 0 ? (
@@ -50,13 +52,13 @@ export function Week({ companion }: { companion: Companion }) {
           ) : ratings ? (
             "No ratings yet"
           ) : (
-            <Act href={`${base}/settings?section=people`}>Let visitors rate replies</Act>
+            <ActLink href={`${base}/settings?section=people`}>Let visitors rate replies</ActLink>
           )}
         </Figure>
         <Figure title="Failed replies" value={failures?.count ?? "–"} isWarning={(failures?.count ?? 0) > 0} isWide>
           {failures !== null && failures.count > 0 ? (
             <>
-              {failures.why}. {failures.remedy} <Act href="/app/usage?days=7&measure=errors">All failures</Act>
+              {failures.why}. {failures.remedy} <ActLink href="/app/usage?days=7&measure=errors">All failures</ActLink>
             </>
           ) : (
             failures && "Every reply went out"
@@ -85,14 +87,6 @@ function Figure({ title, value, isWarning = false, isWide = false, children }: F
       </dd>
       <dd class="text-13 text-pretty text-muted">{children}</dd>
     </div>
-  );
-}
-
-function Act({ href, children }: { href: string; children: string }) {
-  return (
-    <a href={href} class="text-accent underline">
-      {children}
-    </a>
   );
 }
 

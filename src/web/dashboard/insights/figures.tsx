@@ -1,9 +1,11 @@
 /** The figures of a time, each with what it means, and with what to do where it can't be known yet. */
+
 import type { ComponentChildren } from "preact";
 import { formatNumber } from "../lib/format.ts";
 import { formatMoney } from "../lib/money.ts";
 import { useSession } from "../lib/session.ts";
 import type { Insights } from "../lib/types.ts";
+import { ActLink } from "../ui/act-link.tsx";
 
 export function Figures({ data, companionId }: { data: Insights; companionId: string }) {
   const { server } = useSession();
@@ -18,13 +20,13 @@ export function Figures({ data, companionId }: { data: Insights; companionId: st
           {formatNumber(replies)} complete {replies === 1 ? "reply" : "replies"}
         </Figure>
         <Figure title="Unanswered questions" value={formatNumber(unanswered)} isWarning={unanswered > 0}>
-          {unanswered > 0 ? <Act href="/app/unanswered">Answer them</Act> : "All caught up"}
+          {unanswered > 0 ? <ActLink href="/app/unanswered">Answer them</ActLink> : "All caught up"}
         </Figure>
         <Figure title="Contacts" value={formatNumber(contacts)}>
           {contacts > 0 ? (
-            <Act href={`/app/leads${of}`}>See leads</Act>
+            <ActLink href={`/app/leads${of}`}>See leads</ActLink>
           ) : (
-            <Act href={settings}>Let visitors leave their contact</Act>
+            <ActLink href={settings}>Let visitors leave their contact</ActLink>
           )}
         </Figure>
         {server.has_prices && (
@@ -39,7 +41,7 @@ export function Figures({ data, companionId }: { data: Insights; companionId: st
             `${formatNumber(up)} up, ${formatNumber(down)} down, ${formatNumber(Math.max(0, replies - up - down))} not rated`
           ) : (
             <>
-              No ratings. <Act href={settings}>Let visitors rate replies</Act>
+              No ratings. <ActLink href={settings}>Let visitors rate replies</ActLink>
             </>
           )}
         </Figure>
@@ -48,7 +50,7 @@ export function Figures({ data, companionId }: { data: Insights; companionId: st
             `${formatNumber(resolved)} yes, ${formatNumber(unresolved)} no, ${formatNumber(Math.max(0, conversations - resolved - unresolved))} didn't say`
           ) : (
             <>
-              No answers. <Act href={settings}>Ask visitors if it's resolved</Act>
+              No answers. <ActLink href={settings}>Ask visitors if it's resolved</ActLink>
             </>
           )}
         </Figure>
@@ -108,13 +110,5 @@ function Figure({ title, value, isWarning = false, children }: FigureProps) {
       <dd class={`text-28 font-semibold tracking-tight tabular-nums ${isWarning ? "text-warn" : ""}`}>{value}</dd>
       <dd class="text-13 text-pretty text-muted">{children}</dd>
     </div>
-  );
-}
-
-function Act({ href, children }: { href: string; children: string }) {
-  return (
-    <a href={href} class="text-accent underline">
-      {children}
-    </a>
   );
 }
