@@ -104,6 +104,8 @@ test("a data directory that is gone: 503, not ready, and all is well once it is 
 test("a database that another program locks: reads go on, a write waits 5 s, then 503, and the next one works", async () => {
   await using subject = await startSubject();
   const other = new Database(join(subject.server.dataDir, "companiond.db"));
+  // The server may be writing at this very moment.
+  other.run("PRAGMA busy_timeout = 30000");
   other.run("BEGIN IMMEDIATE");
   const writing = subject.create();
   let isOver = false;
@@ -124,6 +126,8 @@ test("a database that another program locks: reads go on, a write waits 5 s, the
 test("a lock that is released in time: the write waits for it and succeeds", async () => {
   await using subject = await startSubject();
   const other = new Database(join(subject.server.dataDir, "companiond.db"));
+  // The server may be writing at this very moment.
+  other.run("PRAGMA busy_timeout = 30000");
   other.run("BEGIN IMMEDIATE");
   const writing = subject.create();
   for (let i = 0; i < 20; i++) expect(await subject.config()).toBe(200);
