@@ -116,7 +116,7 @@ export default function CompanionsPage() {
 const columns: readonly Column<Companion>[] = [
   {
     title: "Name",
-    class: "title",
+
     cell: (companion) => (
       <span class="flex min-w-0 items-center gap-3">
         <Avatar companion={companion} />
@@ -140,6 +140,7 @@ const columns: readonly Column<Companion>[] = [
   { title: "Metadata", cell: (companion) => <MetadataCell metadata={companion.metadata} /> },
   {
     title: "Changed",
+    onPhone: "titled",
     class: "md:w-px whitespace-nowrap text-muted",
     cell: (companion) => <Time at={companion.updated_at} />,
   },
@@ -147,7 +148,7 @@ const columns: readonly Column<Companion>[] = [
 
 function MetadataCell({ metadata }: { metadata: { [key: string]: Json } }) {
   const entries = Object.entries(metadata);
-  if (entries.length === 0) return <span class="text-muted">–</span>;
+  if (entries.length === 0) return null;
   return (
     <span class="flex min-w-0 flex-wrap gap-1.5">
       {entries.slice(0, 3).map(([name, value]) => (
