@@ -1,5 +1,5 @@
 /** `/app/webhooks`: which of the account's servers receive events, and whether they confirm them. */
-import { History, KeyRound, Pencil, Plus, Send, Trash2 } from "lucide-preact";
+import { History, KeyRound, Pencil, Plus, Power, Send, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction, useList } from "../lib/load.ts";
@@ -115,7 +115,9 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
           </Button>
         ) : (
           <Button isBusy={enable.isBusy} onClick={() => void enable.run()}>
-            Enable<span class="sr-only"> {url}</span>
+            <RowLabel Icon={Power}>
+              Enable<span class="sr-only"> {url}</span>
+            </RowLabel>
           </Button>
         )}
       </RowActions>
