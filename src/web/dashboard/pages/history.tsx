@@ -82,7 +82,7 @@ function Row({ version, isOpen, isCurrent }: { version: CompanionVersion; isOpen
       >
         <span class="flex items-baseline justify-between gap-2">
           <span class="font-medium">
-            Version {number} {isCurrent && <Badge tone="good">live</Badge>}
+            Version {number} {isCurrent && <Badge tone="good">Live</Badge>}
           </span>
           <span class="shrink-0 text-12 text-muted">
             <Time at={created_at} />
