@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { apiClient } from "../support/api-client.ts";
 import { findViolationsInState } from "../support/axe.ts";
-import { hasCount, keepScreenshot } from "../support/browser.ts";
+import { choose, hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
 let world: DashboardWorld;
@@ -245,7 +245,7 @@ test("shows snippets, and adds and revokes embed tokens", async () => {
   await page.getByLabel("Embed token", { exact: true }).selectOption({ label: "Landing page" });
   await page.getByText(`data-token="${added}"`).waitFor();
 
-  await row.getByRole("button", { name: "Revoke…" }).click();
+  await choose(row, "", "Revoke…");
   await page.getByText("It's never been used.").waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await row.waitFor({ state: "detached" });

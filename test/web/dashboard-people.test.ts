@@ -1,7 +1,7 @@
 /** People of the team in the dashboard: when they step in, who they are, and what each of them sees. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { examine, hasCount } from "../support/browser.ts";
+import { choose, examine, hasCount } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
 let world: DashboardWorld;
@@ -99,17 +99,17 @@ test("a member is invited, changed, given another link, and removed", async () =
   expect(url).toContain("/app/invitation#");
   await inDialog(page, "Done");
   expect(await page.content()).not.toContain(url);
-  await page.getByText("invited", { exact: true }).waitFor();
+  await page.getByText("Invited", { exact: true }).waitFor();
   await examine(page, "dashboard-members");
 
-  await press(page, /^New link….*grace/);
+  await choose(page, "grace", "New link…");
   await inDialog(page, "Create new link");
   await page.getByText("It works once, within seven days").waitFor();
   const second = await page.locator("dialog code").innerText();
   expect(second).not.toBe(url);
   await inDialog(page, "Done");
 
-  await press(page, /^Edit….*grace/);
+  await choose(page, "grace", "Edit…");
   await page.getByLabel("Role").selectOption("owner");
   await page.getByLabel("All, including future ones").uncheck();
   await page.getByRole("dialog").getByRole("combobox").last().click();
@@ -119,7 +119,7 @@ test("a member is invited, changed, given another link, and removed", async () =
   const [, grace] = (await api.call("GET", "/api/members")).json.data;
   expect(grace).toMatchObject({ role: "owner", companion_ids: [expect.any(String)] });
 
-  await press(page, /^Remove….*grace/);
+  await choose(page, "grace", "Remove…");
   await page.getByText("Conversations that they have are answered by the companions again").waitFor();
   await inDialog(page, "Remove");
   await hasCount(page.getByText("grace@shop.example"), 0);

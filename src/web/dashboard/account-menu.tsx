@@ -24,7 +24,7 @@ export function AccountMenu() {
         <div
           role="menu"
           aria-label="Account"
-          class="absolute inset-x-0 bottom-full z-10 mb-2 animate-[rise_140ms_ease-out] rounded-lg border border-line bg-card p-1 [box-shadow:0_12px_32px_--alpha(var(--color-shade)/16%)]"
+          class="absolute inset-x-0 bottom-full z-10 mb-2 animate-[rise_140ms_ease-out] rounded-lg border border-line bg-card p-1 floating"
         >
           <Link href="/app/account" Icon={UserRound} onClick={close}>
             Your account

@@ -30,9 +30,7 @@ export function SaveBar(props: SaveBarProps) {
     <div
       class={`flex flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 ${
         // A form in which nothing was typed yet is free to be read.
-        isDirty || onUndo
-          ? "sticky bottom-3 z-10 animate-[rise_140ms_ease-out] [box-shadow:0_10px_32px_--alpha(var(--color-shade)/18%)]"
-          : ""
+        isDirty || onUndo ? "sticky bottom-3 z-10 animate-[rise_140ms_ease-out] floating" : ""
       }`}
     >
       <p role="status" class={`mr-2 font-medium ${isDirty ? "" : "flex-1 text-muted"}`}>
