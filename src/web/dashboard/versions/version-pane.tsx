@@ -97,7 +97,9 @@ function Comparison({
       value: String(version.number),
       label: `Version ${version.number}${version.number === before ? " (previous)" : ""}`,
     }));
-  if (other === null && options.length === 0) return null;
+  if (other === null && options.length === 0) {
+    return <p class="text-muted">No changes yet. This is how you created it.</p>;
+  }
   return (
     <>
       <SelectField
