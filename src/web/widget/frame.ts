@@ -6,6 +6,7 @@ import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { h, setAttributes, textButton } from "./dom.ts";
 import { drawTheme } from "./draw-theme.ts";
+import { drawExpected } from "./expected-panel.ts";
 import { createLauncher } from "./launcher.ts";
 import { launcherEnglish } from "./launcher-strings.ts";
 import type { Locale } from "./locale.ts";
@@ -91,29 +92,10 @@ export function createFrame(
   root.style.setProperty("--place", String(options.place));
   let teaser: Promise<Teaser> | null = null;
 
-  /** Until the content is there: whose chat it is, as far as that is known, and lines where the greeting will be. */
-  function drawExpected(): void {
-    const { name = "", avatar_url: src } = source.config ?? {};
-    box.replaceChildren(
-      h(
-        "header",
-        {},
-        h("img", { alt: "", referrerpolicy: "no-referrer", ...(src ? { src } : { hidden: "" }) }),
-        h(
-          "div",
-          { class: "title" },
-          h("div", { class: "name" }, name),
-          h("div", { class: "subtitle" }, strings.assistant),
-        ),
-      ),
-      h("div", { class: "wait", role: "status" }, strings.loading),
-    );
-  }
-
   async function fillBox(): Promise<void> {
     if (panel || isLoading) return;
     isLoading = true;
-    drawExpected();
+    drawExpected(box, source.config, strings);
     try {
       const { createPanel } = await loadPanel(assetsUrl);
       if (cleanUp.signal.aborted) return;

@@ -54,9 +54,7 @@ export function Chip({ label, isChosen, children }: { label: string; isChosen: b
         </span>
         <ChevronDown size={14} aria-hidden="true" />
       </summary>
-      <div class="absolute left-0 z-20 mt-1 w-64 rounded-lg border border-line bg-card p-3 [box-shadow:0_12px_32px_--alpha(var(--color-shade)/16%)]">
-        {children}
-      </div>
+      <div class="absolute left-0 z-20 mt-1 w-64 rounded-lg border border-line bg-card p-3 floating">{children}</div>
     </details>
   );
 }

@@ -34,7 +34,7 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
   const columns: Column<UsageRow>[] = [
     {
       title: by.title,
-      class: "title",
+
       cell: (row) =>
         isByCompanion ? (
           <CompanionName id={row.companion_id} names={names} />
