@@ -23,7 +23,7 @@ export function useCompanionColumns(): readonly Column<Companion>[] {
         : [{ title: "Replies, 7 days", isNumber: true, cell: ({ id }: Companion) => formatNumber(replies[id] ?? 0) }]),
       {
         title: "Changed",
-        onPhone: "titled",
+        onPhone: "hide",
         class: "md:w-px whitespace-nowrap text-muted",
         cell: (companion) => <Time at={companion.updated_at} />,
       },

@@ -27,7 +27,7 @@ export default function AccountsPage() {
 
       cell: (account) => (
         <span class="wrap-anywhere">
-          {account.email} {account.id === own.id && <Badge>You</Badge>}
+          <bdi>{account.email}</bdi> {account.id === own.id && <Badge>You</Badge>}
         </span>
       ),
     },

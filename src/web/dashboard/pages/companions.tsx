@@ -79,22 +79,20 @@ export default function CompanionsPage() {
         </Notice>
       )}
       {!(isStarting && isEmpty) && (
-        <div class="[&_tr]:relative">
-          <List
-            label="Companions"
-            columns={columns}
-            list={list}
-            empty={
-              isFiltered ? (
-                <Empty title="No companion matches">Try another part of the name, or remove a filter.</Empty>
-              ) : (
-                <Empty title="No companions yet" action={actions}>
-                  All you need is a name. You can fill in the rest later.
-                </Empty>
-              )
-            }
-          />
-        </div>
+        <List
+          label="Companions"
+          columns={columns}
+          list={list}
+          empty={
+            isFiltered ? (
+              <Empty title="No companion matches">Try another part of the name, or remove a filter.</Empty>
+            ) : (
+              <Empty title="No companions yet" action={actions}>
+                All you need is a name. You can fill in the rest later.
+              </Empty>
+            )
+          }
+        />
       )}
     </>
   );
