@@ -26,8 +26,13 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await page.getByText("No API keys yet").waitFor();
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByLabel("Name").fill("Billing server");
-  await page.getByLabel("Permissions").selectOption("companions");
+  // The least at first; single permissions are one click away, and their line sums them up.
+  expect(await page.getByLabel("Read only").isChecked()).toBe(true);
+  await page.getByLabel("Manage companions").check();
+  await page.getByText("4 of 15: companions, knowledge").click();
   await page.getByLabel("Read usage").check();
+  expect(await page.getByLabel("Custom").isChecked()).toBe(true);
+  await page.getByText("5 of 15: companions, knowledge, usage (read)").waitFor();
   await page.getByLabel("Expires").selectOption("90");
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("Copy this key now").waitFor();
@@ -39,7 +44,9 @@ test("makes a key that is shown once, works at once, and is rotated and revoked"
   await page.getByText("Copy this key now").waitFor();
   expect(await statusWith(key)).toBe(200);
   const [made] = (await api.call("GET", "/api/keys")).json.data;
-  expect(made).toMatchObject({ scopes: ["companions:read", "companions:write", "usage:read"] });
+  expect(made).toMatchObject({
+    scopes: ["companions:read", "companions:write", "usage:read", "knowledge:read", "knowledge:write"],
+  });
 
   await page.getByRole("button", { name: "I have saved it" }).click();
   expect(await page.content()).not.toContain(key);
@@ -201,11 +208,12 @@ test("ends nothing before it knows what would end", async () => {
 test("a key that only relays chats may do nothing else, and what that and budgets mean stands beside the scopes", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/api-keys");
   await page.getByRole("button", { name: "New key" }).first().click();
-  await page.getByText("Each costs as much as a visitor's message.").waitFor();
-  await page.getByText("Anyone who has the key can lift every spending limit.").waitFor();
+  await page.getByText("Single permissions").click();
+  await page.getByText("Anyone who has the key can lift every spending limit.", { exact: true }).waitFor();
   await page.getByLabel("Name").fill("Relay");
-  await page.getByLabel("Permissions").selectOption("relay");
-  expect(await page.getByRole("checkbox", { checked: true }).count()).toBe(1);
+  await page.getByLabel("Chat only").check();
+  await page.getByText("1 of 15: chat").waitFor();
+  await page.getByText("Each costs as much as a visitor's message.").first().waitFor();
   await page.getByRole("button", { name: "Create key" }).click();
   await page.getByText("Copy this key now").waitFor();
   expect((await api.call("GET", "/api/keys")).json.data).toMatchObject([{ scopes: ["chat:write"] }]);
@@ -216,8 +224,8 @@ test("refuses a key without a scope before it is sent", async () => {
   const { page } = await world.openAs("owner", "/app/api-keys");
   await page.getByRole("button", { name: "New key" }).first().click();
   await page.getByLabel("Name").fill("Nothing");
-  await page.getByLabel("Permissions").selectOption("companions");
-  await page.getByLabel("See companions and their embed tokens").uncheck();
-  await page.getByLabel("Create, change and delete companions").uncheck();
+  await page.getByLabel("Chat only").check();
+  await page.getByText("Single permissions").click();
+  await page.getByLabel("Chat with companions").uncheck();
   expect(await page.getByRole("button", { name: "Create key" }).isDisabled()).toBe(true);
 });

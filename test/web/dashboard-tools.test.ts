@@ -256,15 +256,15 @@ test("what the model called is in the transcript and among the last calls, as te
   await choose(page, "Find an order", "Last calls");
   const calls = page.getByRole("list", { name: "Tool calls" }).getByRole("listitem");
   await hasCount(calls, 2);
-  await calls.getByText("failed", { exact: true }).click();
+  await calls.getByText("Failed", { exact: true }).click();
   await calls.getByText("The tool failed (status 500)").waitFor();
-  await calls.getByText("done", { exact: true }).click();
+  await calls.getByText("Done", { exact: true }).click();
   await calls.getByText("<img src=x onerror=alert(1)>").waitFor();
   await examine(page, "dashboard-tool-calls");
   await calls.getByRole("link", { name: "Open conversation" }).first().click();
   await page.getByText("2 tool calls, 1 failed").click();
   const done = page.getByRole("log").getByRole("listitem").filter({ hasText: "done" });
-  await done.getByText("done", { exact: true }).click();
+  await done.getByText("Done", { exact: true }).click();
   await done.getByText('"number": "4711"').waitFor();
   await done.getByText("<img src=x onerror=alert(1)>").waitFor();
   expect(await page.locator("img").count()).toBe(0);

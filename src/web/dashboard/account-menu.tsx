@@ -54,7 +54,7 @@ export function AccountMenu() {
         </span>
         <span class="min-w-0 flex-1">
           <span class="sr-only">Account: </span>
-          <span class="block truncate text-13 font-medium" title={account.email}>
+          <span dir="auto" class="block truncate text-13 font-medium" title={account.email}>
             {account.email}
           </span>
           <span class="block text-12 text-muted capitalize">{member?.role ?? account.role}</span>

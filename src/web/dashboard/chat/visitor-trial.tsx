@@ -51,7 +51,7 @@ export function VisitorTrial({ companion, surroundings }: { companion: Companion
                 <strong class="font-medium text-ink">
                   <bdi>{name}</bdi>
                 </strong>{" "}
-                <Badge tone="good">with a token</Badge>
+                <Badge tone="good">With a token</Badge>
               </>
             ))}
         </p>

@@ -23,11 +23,10 @@ export default function AccountsPage() {
   const columns: readonly Column<Account>[] = [
     {
       title: "Account",
-      class: "max-md:pr-24",
 
       cell: (account) => (
         <span class="wrap-anywhere">
-          {account.email} {account.id === own.id && <Badge>You</Badge>}
+          <bdi>{account.email}</bdi> {account.id === own.id && <Badge>You</Badge>}
         </span>
       ),
     },

@@ -46,7 +46,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
           {rows.map((row) => (
             <tr
               key={keyOf(row)}
-              class="relative border-line not-last:border-b hover:bg-sunken max-md:block max-md:px-4 max-md:py-3"
+              class="relative border-line not-last:border-b hover:bg-sunken/50 max-md:block max-md:px-4 max-md:py-3"
             >
               {columns.map((column, at) => {
                 const content = column.cell(row);
