@@ -23,7 +23,6 @@ export default function AccountsPage() {
   const columns: readonly Column<Account>[] = [
     {
       title: "Account",
-      class: "max-md:pr-24",
 
       cell: (account) => (
         <span class="wrap-anywhere">
