@@ -60,7 +60,7 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
 }
 
 async function open(dataDir: string, options: OpenOptions): Promise<Store> {
-  const { log, erasures, backupDir, clock, isCommand = false, use = "makes" } = options;
+  const { log, erasures, backupDir, clock, isCommand = false, use = "makes", onLost } = options;
   requireNoUnfinishedCopy(dataDir);
   if (use !== "makes" && !hasDatabase(dataDir)) throw noDatabase(dataDir);
   const held: StorageLock[] = [];
@@ -71,8 +71,7 @@ async function open(dataDir: string, options: OpenOptions): Promise<Store> {
       mayMigrate: use !== "reads",
       // The server that asked for them is gone: two never serve the same directory.
       settlesLeftAtMs: isCommand ? null : clock.nowMs(),
-      log,
-      erasures,
+      ...{ log, erasures, onLost },
       async beforeMigrate({ fromVersion, toVersion }) {
         if (isCommand) held.push(lockForMigration(dataDir));
         const name = `before-migration-${fromVersion}-to-${toVersion}-${fileStamp(Date.now())}.db`;
