@@ -24,7 +24,7 @@ interface Side {
 async function start(build: string, disk: Side["disk"]): Promise<Side> {
   const provider = await startProvider();
   const delay = disk === "slow" ? syncMicros : 0;
-  const strace = ["strace", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fdatasync,fsync"];
+  const strace = ["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fdatasync,fsync"];
   const program = [...strace, "-e", `inject=fdatasync,fsync:delay_enter=${delay}`, build];
   const contender = await startCompaniond(provider.port, program, build);
   await warmUp(contender, provider);
