@@ -4,11 +4,12 @@
  *
  *   bun scripts/build-web.ts
  */
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import tailwind from "bun-plugin-tailwind";
 import { minify } from "terser";
-import { hashOf, integrityOf, toAsset, type WebAsset, writeAssets } from "./web-assets.ts";
+import { hashOf, toAsset, type WebAsset, writeAssets } from "./web-assets.ts";
 
 const root = join(import.meta.dir, "..");
 const web = join(root, "src", "web");
@@ -77,21 +78,21 @@ export async function buildWeb(): Promise<WebAsset[]> {
       PANEL_STYLE: readWidgetTokens(false) + minifyStyle(join(web, "reply.css"), join(web, "widget", "style.css")),
       VOICE_FILE: voiceEntry?.fileName,
       CHALLENGE_FILE: challengeEntry?.fileName,
-      CHALLENGE_INTEGRITY: challengeEntry && integrityOf(challengeEntry.bytes),
+      CHALLENGE_INTEGRITY: pinOf(challengeEntry),
       SDK_FILE: sdkEntry?.fileName,
-      SDK_INTEGRITY: sdkEntry && integrityOf(sdkEntry.bytes),
+      SDK_INTEGRITY: pinOf(sdkEntry),
       CONFIRM_FILE: confirmEntry?.fileName,
-      CONFIRM_INTEGRITY: confirmEntry && integrityOf(confirmEntry.bytes),
+      CONFIRM_INTEGRITY: pinOf(confirmEntry),
       LIVE_FILE: liveEntry?.fileName,
-      LIVE_INTEGRITY: liveEntry && integrityOf(liveEntry.bytes),
+      LIVE_INTEGRITY: pinOf(liveEntry),
       FEEDBACK_FILE: feedbackEntry?.fileName,
-      FEEDBACK_INTEGRITY: feedbackEntry && integrityOf(feedbackEntry.bytes),
+      FEEDBACK_INTEGRITY: pinOf(feedbackEntry),
       FRAMES_FILE: framesEntry?.fileName,
-      FRAMES_INTEGRITY: framesEntry && integrityOf(framesEntry.bytes),
+      FRAMES_INTEGRITY: pinOf(framesEntry),
       HOME_FILE: homeEntry?.fileName,
-      HOME_INTEGRITY: homeEntry && integrityOf(homeEntry.bytes),
+      HOME_INTEGRITY: pinOf(homeEntry),
       SOURCES_FILE: sourcesEntry?.fileName,
-      SOURCES_INTEGRITY: sourcesEntry && integrityOf(sourcesEntry.bytes),
+      SOURCES_INTEGRITY: pinOf(sourcesEntry),
     },
   });
   const [panelEntry] = panel;
@@ -100,9 +101,9 @@ export async function buildWeb(): Promise<WebAsset[]> {
     define: {
       LAUNCHER_STYLE: readWidgetTokens(true) + minifyStyle(join(web, "widget", "launcher.css")),
       PANEL_FILE: panelEntry?.fileName,
-      PANEL_INTEGRITY: panelEntry && integrityOf(panelEntry.bytes),
+      PANEL_INTEGRITY: pinOf(panelEntry),
       TEASER_FILE: teaserEntry?.fileName,
-      TEASER_INTEGRITY: teaserEntry && integrityOf(teaserEntry.bytes),
+      TEASER_INTEGRITY: pinOf(teaserEntry),
       LOCALES: locales.map(({ name }) => name.slice("locale-".length, -".json".length)).join(" "),
       LOCALES_HASH: locales[0]?.fileName.split(".")[1],
     },
@@ -146,6 +147,11 @@ export async function buildWeb(): Promise<WebAsset[]> {
   writeAssets(assets, generatedFolder);
   writeFileSync(join(generatedFolder, "packages.json"), `${JSON.stringify([...packageFiles].sort(), null, 2)}\n`);
   return assets;
+}
+
+/** What the widget holds a file to that it loads later: the shortest hash that browsers take, since no packing shortens it. */
+function pinOf(asset: WebAsset | undefined): string | undefined {
+  return asset && `sha256-${createHash("sha256").update(asset.bytes).digest("base64")}`;
 }
 
 /** One hash for all of them, so that the widget needs to know only one. */
@@ -225,7 +231,7 @@ async function shrink(output: Bun.BuildArtifact, format: "esm" | "iife"): Promis
   const { code } = await minify(await output.text(), {
     ecma: 2020,
     module: format === "esm",
-    compress: { passes: 4, unsafe_arrows: true, pure_getters: true, keep_fargs: false },
+    compress: { passes: 4, unsafe: true, unsafe_arrows: true, hoist_vars: true, pure_getters: true, keep_fargs: false },
   });
   return new TextEncoder().encode(code ?? "");
 }

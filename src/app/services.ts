@@ -200,7 +200,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     heartbeats,
     measurements,
     selfChecks: [],
-    serverReports: { check: null },
+    serverReports: { check: null, modelTests: new Set() },
     clock,
     ids,
     log,

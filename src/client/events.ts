@@ -15,6 +15,8 @@ import type { CallOptions, Query, Transport } from "./transport.ts";
 export interface InboxQuery {
   /** Whether conversations come with their newest messages. */
   include_content?: boolean | undefined;
+  /** Their first and last words, on one line each. */
+  include?: "excerpts" | undefined;
   /** For whose `unread`: the `as.id`, or else `as.name`, that you call with. */
   as?: string | undefined;
   /** The `id` of the last event that you have had; left out: every conversation outside plain talk comes first. */

@@ -216,7 +216,7 @@ async function openVisitor(
 
 /** The same for every token that does not work, for any reason. */
 export function noCompanion(): AppError {
-  return new AppError("not_found", "There is no companion behind this embed token.");
+  return new AppError("not_found", "The embed token is unknown or revoked, or its companion is paused.");
 }
 
 /** The right of a request to go on. A separate function, so that it does not keep the request alive as long. */

@@ -31,6 +31,7 @@ test("has every conversation outside plain talk as it stands, then each change, 
   const [first] = rows(inbox.frames);
   expect(first?.data).toMatchObject({ id: one.id, state: "person", status: "answered", person: { name: "Grace" } });
   expect(first?.data.messages).toBeUndefined();
+  expect(first?.data.last_message).toBeUndefined();
   await other.take();
   await eventually(() => rows(inbox.frames).length === 2);
   await one.say("Are you there?");
@@ -53,7 +54,18 @@ test("brings the words to who asks for them, and who is unread to whom a key nam
   expect(row?.data.unread).toBeGreaterThan(0);
   expect(row?.data.messages.map(({ text }: { text: string }) => text).slice(-2)).toEqual(["Hello", "Are you there?"]);
   inbox.close();
+  const brief = await followWith(world, "?include=excerpts");
+  await eventually(() => rows(brief.frames).length === 1);
+  expect(rows(brief.frames)[0]?.data).toMatchObject({
+    ...{ first_message: { role: "user" }, last_message: { role: "user", text: "Are you there?" } },
+    ...{ failed: false, channels: ["text"], state: "person", waiting_since: expect.any(String) },
+  });
+  await conversation.write("Yes.");
+  await eventually(() => rows(brief.frames).at(-1)?.data.last_message?.text === "Yes.");
+  expect(rows(brief.frames).at(-1)?.data.waiting_since).toBeNull();
+  brief.close();
   expect((await followWith(world, "?include_content=maybe")).status).toBe(400);
+  expect((await followWith(world, "?include=all")).status).toBe(400);
   expect((await followWith(world, "?unknown=1")).status).toBe(400);
 });
 

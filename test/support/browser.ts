@@ -115,6 +115,12 @@ export async function examine(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: "light" });
 }
 
+/** Opens the menu of a row and chooses from it. `row` is a part of what the row is called for screen readers. */
+export async function choose(scope: Page | Locator, row: string, item: string): Promise<void> {
+  await scope.getByRole("button", { name: `Actions for ${row}` }).click();
+  await scope.getByRole("menuitem", { name: item }).click();
+}
+
 /** Waits until the locator finds this many; lists are reloaded in the background. */
 export function hasCount(locator: Locator, count: number): Promise<void> {
   return eventually(async () => (await locator.count()) === count, { everyMs: 50 });

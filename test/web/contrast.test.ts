@@ -95,7 +95,7 @@ const sheets: Record<string, Sheet> = {
     ],
     signs: pairsOf(["edge"], ["ground", "card"]),
     // Around fields, which have an edge below.
-    ornaments: ["line", "strong", "shade"],
+    ornaments: ["line", "strong"],
   },
   widget: {
     ...readWidget(),

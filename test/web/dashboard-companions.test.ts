@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { apiClient } from "../support/api-client.ts";
 import { findViolationsInState } from "../support/axe.ts";
-import { hasCount, keepScreenshot } from "../support/browser.ts";
+import { choose, hasCount, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
 let world: DashboardWorld;
@@ -195,12 +195,15 @@ test("finds companions by name and metadata, page by page, under addresses that 
   await page.getByRole("link", { name: "Shop 6", exact: true }).waitFor();
   await hasCount(rows, 41);
 
-  await page.getByLabel("Metadata field").fill("plan");
-  await page.getByLabel("Metadata value").fill("pro");
+  const filters = page.getByRole("group", { name: "Filters" });
+  await filters.getByText("Metadata").click();
+  await filters.getByLabel("Field").fill("plan");
+  await filters.getByLabel("Value").fill("pro");
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "Remove the filter metadata.plan = pro" }).waitFor();
   await page.getByRole("link", { name: "Shop 44" }).waitFor({ state: "detached" });
   await hasCount(rows, 4);
+  expect(await rows.nth(1).innerText()).toMatch(/Shop 45\s+Live\s+plan: pro\s+user\.id: 45\s+Not on a site yet\s+0\s/);
   await page.getByLabel("Search by name or ID").fill("shop 3");
   await page.getByRole("link", { name: "Shop 45" }).waitFor({ state: "detached" });
   await hasCount(rows, 2);
@@ -209,6 +212,10 @@ test("finds companions by name and metadata, page by page, under addresses that 
   await page.reload();
   await page.getByRole("link", { name: "Shop 30" }).waitFor();
   await hasCount(rows, 2);
+  // All of a row leads to its companion.
+  await rows.nth(1).getByText("Live").click({ force: true });
+  await atPage(page, "Shop 30");
+  await page.goBack();
   await page.getByLabel("Search by name or ID").fill("nobody");
   await page.getByText("No companion matches").waitFor();
   expect(complaints).toEqual([]);
@@ -238,7 +245,7 @@ test("shows snippets, and adds and revokes embed tokens", async () => {
   await page.getByLabel("Embed token", { exact: true }).selectOption({ label: "Landing page" });
   await page.getByText(`data-token="${added}"`).waitFor();
 
-  await row.getByRole("button", { name: "Revoke…" }).click();
+  await choose(row, "", "Revoke…");
   await page.getByText("It's never been used.").waitFor();
   await page.getByRole("button", { name: "Revoke", exact: true }).click();
   await row.waitFor({ state: "detached" });

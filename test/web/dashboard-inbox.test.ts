@@ -51,7 +51,7 @@ test("a visitor asks for a person, who takes the conversation, answers it, and g
   await page.getByText("All quiet").waitFor();
   const visitor = await meet(companion);
   expect((await visitor.ask()).json).toMatchObject({ state: "waiting" });
-  await rows(page).getByText("Waiting for a person").waitFor();
+  await rows(page).getByText("Waiting 1 min").waitFor();
   await eventually(async () => (await page.title()).startsWith("(1) Inbox"), { what: "the count in the title" });
   await rows(page).getByRole("link").click();
   await transcript(page).getByText("Where is my parcel?", { exact: true }).waitFor();
@@ -225,10 +225,10 @@ test("tabs of a browser share one stream, and another tab goes on with it where 
   });
   const inbox = `${world.server.url}/app/inbox`;
   await owner.page.goto(inbox);
-  await rows(owner.page).getByText("Waiting for a person").waitFor();
+  await rows(owner.page).getByText("Waiting 1 min").waitFor();
   const second = await owner.page.context().newPage();
   await second.goto(inbox);
-  await rows(second).getByText("Waiting for a person").waitFor();
+  await rows(second).getByText("Waiting 1 min").waitFor();
   const id = await findId(owner.api);
   await owner.api.call("POST", `/api/conversations/${id}/take`, {});
   for (const page of [owner.page, second]) await rows(page).getByText("You", { exact: true }).waitFor();

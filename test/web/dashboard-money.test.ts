@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { apiClient } from "../support/api-client.ts";
 import { findViolationsInState } from "../support/axe.ts";
-import { hasCount, holds, keepScreenshot } from "../support/browser.ts";
+import { choose, hasCount, holds, keepScreenshot } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -110,7 +110,7 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   await page.getByLabel("US dollars").fill("5");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("of $5.00 a day").waitFor();
-  await page.getByRole("button", { name: "Delete… Companion Ada" }).click();
+  await choose(page, "Companion Ada", "Delete…");
   await page.getByRole("heading", { name: "Delete the budget of companion Ada?" }).waitFor();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await hasCount(card, 1);

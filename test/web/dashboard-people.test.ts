@@ -1,7 +1,9 @@
 /** People of the team in the dashboard: when they step in, who they are, and what each of them sees. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { examine, hasCount } from "../support/browser.ts";
+import { apiClient } from "../support/api-client.ts";
+import { choose, examine, hasCount } from "../support/browser.ts";
 import { atPage, type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 
 let world: DashboardWorld;
@@ -99,17 +101,17 @@ test("a member is invited, changed, given another link, and removed", async () =
   expect(url).toContain("/app/invitation#");
   await inDialog(page, "Done");
   expect(await page.content()).not.toContain(url);
-  await page.getByText("invited", { exact: true }).waitFor();
+  await page.getByText("Invited", { exact: true }).waitFor();
   await examine(page, "dashboard-members");
 
-  await press(page, /^New link….*grace/);
+  await choose(page, "grace", "New link…");
   await inDialog(page, "Create new link");
   await page.getByText("It works once, within seven days").waitFor();
   const second = await page.locator("dialog code").innerText();
   expect(second).not.toBe(url);
   await inDialog(page, "Done");
 
-  await press(page, /^Edit….*grace/);
+  await choose(page, "grace", "Edit…");
   await page.getByLabel("Role").selectOption("owner");
   await page.getByLabel("All, including future ones").uncheck();
   await page.getByRole("dialog").getByRole("combobox").last().click();
@@ -119,10 +121,46 @@ test("a member is invited, changed, given another link, and removed", async () =
   const [, grace] = (await api.call("GET", "/api/members")).json.data;
   expect(grace).toMatchObject({ role: "owner", companion_ids: [expect.any(String)] });
 
-  await press(page, /^Remove….*grace/);
+  await choose(page, "grace", "Remove…");
   await page.getByText("Conversations that they have are answered by the companions again").waitFor();
   await inDialog(page, "Remove");
   await hasCount(page.getByText("grace@shop.example"), 0);
+  expect(complaints).toEqual([]);
+});
+
+test("a lead leads to its conversation, is saved as a file, and is deleted alone", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/healthz");
+  const leads = { when: "always", consent_text: "You may write to me.", reply_to: null };
+  const { embed_token } = (await api.call("POST", "/api/companions", { name: "Ada", leads })).json;
+  const visitor = apiClient(world.server.url, null);
+  for (const [local, name] of [
+    ["ada", "Ada"],
+    ["noa", "נועה"],
+  ]) {
+    const session_id = crypto.randomUUID();
+    await visitor.call("POST", `/api/embed/${embed_token}/chat`, { session_id, message: "Are you open?" });
+    const contact = { session_id, email: `${local}@example.com`, name, message: "Call me", consent: true };
+    expect((await visitor.call("POST", `/api/embed/${embed_token}/contact`, contact)).status).toBeLessThan(300);
+  }
+  await page.goto(`${world.server.url}/app/leads`);
+  const rows = page.getByRole("table", { name: "Leads" }).getByRole("row");
+  await hasCount(rows, 3);
+  await examine(page, "dashboard-leads");
+  await page.locator("td :dir(rtl)", { hasText: "נועה" }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent("download"), press(page, "CSV")]);
+  expect(download.suggestedFilename()).toBe("leads.csv");
+  const csv = readFileSync(await download.path(), "utf8");
+  expect(csv.trim().split("\n")).toHaveLength(3);
+  expect(csv).toContain("noa@example.com");
+
+  await choose(page, "noa@example.com", "Delete…");
+  await page.getByText("The conversation stays.").waitFor();
+  await inDialog(page, "Delete");
+  await hasCount(rows, 2);
+  expect((await api.call("GET", "/api/leads")).json.data).toMatchObject([{ email: "ada@example.com" }]);
+  expect((await api.call("GET", "/api/conversations")).json.data).toHaveLength(2);
+  await rows.getByRole("link", { name: "Open conversation" }).click();
+  await page.getByRole("log").getByText("Are you open?", { exact: true }).waitFor();
   expect(complaints).toEqual([]);
 });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { Webhook } from "standardwebhooks";
-import { examine, hasCount, holds } from "../support/browser.ts";
+import { choose, examine, hasCount, holds } from "../support/browser.ts";
 import { type DashboardWorld, openDashboardWorld, type SignedInPage } from "../support/dashboard-world.ts";
 import { startStateless } from "../support/mcp-servers.ts";
 
@@ -140,7 +140,7 @@ test("a tool is added with parameters in rows; its secret is shown once, and sig
   answer = () => Response.json({ state: "sent" });
   await page.keyboard.press("Escape");
 
-  await press(page, "New secret… Find an order");
+  await choose(page, "Find an order", "New secret…");
   await inDialog(page, "Create new secret");
   await page.getByText("Copy this secret now").waitFor();
   const next = await dialogOf(page).locator("code").first().innerText();
@@ -154,7 +154,7 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
   const { page, api, path, complaints } = await openTools([order]);
   const [made] = (await api.call("GET", path)).json.data;
   const read = async () => (await api.call("GET", `${path}/${made?.id}`)).json;
-  await press(page, "Edit… Find an order");
+  await choose(page, "Find an order", "Edit…");
   await page.getByLabel("JSON Schema").waitFor();
   expect(await page.getByRole("button", { name: "Fields" }).isDisabled()).toBe(true);
   await dialogOf(page).getByText("Uses more than fields can show").waitFor();
@@ -176,7 +176,7 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
   await dialogOf(page).waitFor({ state: "detached" });
   expect(await read()).toMatchObject({ header_names: ["X-Shop"], parameters: { properties: { number: {} } } });
 
-  await press(page, "Edit… Find an order");
+  await choose(page, "Find an order", "Edit…");
   await dialogOf(page).getByText("X-Shop").waitFor();
   await press(page, "Replace headers");
   await inDialog(page, "Save");
@@ -195,12 +195,12 @@ test("parameters that rows cannot say are edited as JSON, headers stay unless th
   await api.call("POST", `${path}/${made?.id}/test`, { arguments: { number: "1" } });
   expect(received.map(({ headers }) => headers["x-shop"])).toEqual(["8"]);
 
-  await press(page, "Edit… Look up an order");
+  await choose(page, "Look up an order", "Edit…");
   await page.getByLabel("Title").fill("Lost");
   await page.keyboard.press("Escape");
   const question = page.getByRole("dialog", { name: "Discard your changes?" });
   await question.getByRole("button", { name: "Discard" }).click();
-  await press(page, "Delete… Look up an order");
+  await choose(page, "Look up an order", "Delete…");
   await inDialog(page, "Delete");
   await page.getByText("No tools yet").waitFor();
   expect((await api.call("GET", path)).json.data).toEqual([]);
@@ -219,7 +219,9 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
   await inDialog(page, "Add");
   await dialogOf(page).waitFor({ state: "detached" });
   await page.getByText("MCP server: add, order").waitFor();
-  expect(await page.getByRole("button", { name: "New secret… shop" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Actions for shop" }).click();
+  expect(await page.getByRole("menuitem").allInnerTexts()).toEqual(["Edit…", "Last calls", "Delete…"]);
+  await page.keyboard.press("Escape");
   expect((await api.call("GET", path)).json.data).toMatchObject([
     { mcp_url: mcp.url, tools: ["add", "order"], confirm: true },
   ]);
@@ -245,24 +247,24 @@ test("an MCP server is added without a secret, lists its tools, and one of them 
 
 test("what the model called is in the transcript and among the last calls, as text and never as markup", async () => {
   const { page, api, companion, complaints } = await openTools([order]);
-  await press(page, "Last calls Find an order");
+  await choose(page, "Find an order", "Last calls");
   await dialogOf(page).getByText("No calls yet.").waitFor();
   await page.keyboard.press("Escape");
   const results = [Response.json({ state: "<img src=x onerror=alert(1)>" }), new Response(null, { status: 500 })];
   answer = () => results.shift() ?? Response.json({});
   await world.say(companion.embed_token, '[[call:find_order {"number":"4711"}]] [[call:find_order {"number":"4711"}]]');
-  await press(page, "Last calls Find an order");
+  await choose(page, "Find an order", "Last calls");
   const calls = page.getByRole("list", { name: "Tool calls" }).getByRole("listitem");
   await hasCount(calls, 2);
-  await calls.getByText("failed", { exact: true }).click();
+  await calls.getByText("Failed", { exact: true }).click();
   await calls.getByText("The tool failed (status 500)").waitFor();
-  await calls.getByText("done", { exact: true }).click();
+  await calls.getByText("Done", { exact: true }).click();
   await calls.getByText("<img src=x onerror=alert(1)>").waitFor();
   await examine(page, "dashboard-tool-calls");
   await calls.getByRole("link", { name: "Open conversation" }).first().click();
   await page.getByText("2 tool calls, 1 failed").click();
   const done = page.getByRole("log").getByRole("listitem").filter({ hasText: "done" });
-  await done.getByText("done", { exact: true }).click();
+  await done.getByText("Done", { exact: true }).click();
   await done.getByText('"number": "4711"').waitFor();
   await done.getByText("<img src=x onerror=alert(1)>").waitFor();
   expect(await page.locator("img").count()).toBe(0);
@@ -274,8 +276,8 @@ test("what the model called is in the transcript and among the last calls, as te
 
 test("the list shows that it waits, says why it failed, and comes when it is tried again", async () => {
   const { page, api, path } = await openTools([{ ...order, requires_visitor: true, confirm: true }]);
-  await page.getByText("verified visitors").waitFor();
-  await page.getByText("asks before each call").waitFor();
+  await page.getByText("Verified visitors only").waitFor();
+  await page.getByText("Asks before each call").waitFor();
   await examine(page, "dashboard-tools");
   await page.route("**/tools?*", (route) => route.abort());
   await page.reload();
@@ -285,7 +287,7 @@ test("the list shows that it waits, says why it failed, and comes when it is tri
   await page.getByText("Find an order").first().waitFor();
   const [made] = (await api.call("GET", path)).json.data;
   await api.call("DELETE", `${path}/${made?.id}`);
-  await press(page, "Edit… Find an order");
+  await choose(page, "Find an order", "Edit…");
   await dialogOf(page).getByRole("alert").waitFor();
   expect(await page.getByLabel("Title").count()).toBe(0);
 });

@@ -1,7 +1,7 @@
 /** Webhooks in the dashboard: added, tried, told, disabled and enabled again, with deliveries that are sent again by hand. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { examine, hasCount } from "../support/browser.ts";
+import { choose, examine, hasCount } from "../support/browser.ts";
 import { type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
@@ -56,7 +56,7 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   await press(page, /^Deliveries/);
   await dialogOf(page).getByText("Nothing sent in the last 30 days").waitFor();
   await page.keyboard.press("Escape");
-  await press(page, /^Try…/);
+  await choose(page, receiver.url, "Try…");
   await inDialog(page, "Send");
   await dialogOf(page).getByText("Confirmed").waitFor();
   receiver.verify(receiver.events.at(-1), secret);
@@ -72,7 +72,7 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   await api.call("POST", "/api/companions", { name: "Bob", metadata: { tenant: "other" } });
   await press(page, /^Deliveries/);
   const deliveries = page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
-  await deliveries.getByText("waiting").waitFor();
+  await deliveries.getByText("Waiting").waitFor();
   await deliveries.getByText("The response had the status 403.").waitFor();
   await hasCount(deliveries, 1);
   await examine(page, "dashboard-webhook-deliveries");
@@ -80,16 +80,16 @@ test("a webhook is added, its secret is shown once, it is tried, and its deliver
   await page.getByText("Delivery failed.").waitFor();
   receiver.respond(null);
   await press(page, "Send again A companion was created");
-  await deliveries.getByText("delivered", { exact: true }).waitFor();
+  await deliveries.getByText("Delivered", { exact: true }).waitFor();
   receiver.verify(receiver.events.at(-1), secret);
   await page.keyboard.press("Escape");
 
-  await press(page, /^New secret…/);
+  await choose(page, receiver.url, "New secret…");
   await inDialog(page, "Create new secret");
   await page.getByText("Copy this secret now").waitFor();
   expect(await dialogOf(page).locator("code").first().innerText()).not.toBe(secret);
   await inDialog(page, "I have saved it");
-  await press(page, /^Delete…/);
+  await choose(page, receiver.url, "Delete…");
   await inDialog(page, "Delete");
   await page.getByText("No webhooks yet").waitFor();
   expect((await api.call("GET", "/api/webhooks")).json.data).toEqual([]);
@@ -106,16 +106,16 @@ test("one that the server has disabled says why, and is enabled again; changes m
   const read = async () => (await api.call("GET", `/api/webhooks/${made.id}`)).json;
   await eventually(async () => !(await read()).enabled, { what: "the webhook to be disabled" });
   await page.reload();
-  await page.getByText("disabled", { exact: true }).waitFor();
+  await page.getByText("Disabled", { exact: true }).waitFor();
   await page.getByText("410").waitFor();
   await page.getByText("All events of all companions").waitFor();
   await examine(page, "dashboard-webhooks");
   receiver.respond(null);
-  await press(page, /^Enable again/);
-  await page.getByText("disabled", { exact: true }).waitFor({ state: "detached" });
+  await press(page, /^Enable/);
+  await page.getByText("Disabled", { exact: true }).waitFor({ state: "detached" });
   expect(await read()).toMatchObject({ enabled: true, disabled_reason: null });
 
-  await press(page, /^Edit…/);
+  await choose(page, receiver.url, "Edit…");
   await page.getByRole("combobox", { name: "Events" }).selectOption("Selected events");
   await page.getByLabel("A reply is complete").check();
   await api.call("PATCH", `/api/webhooks/${made.id}`, { include_content: false });

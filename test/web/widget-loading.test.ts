@@ -40,7 +40,7 @@ test("the launcher stands without the panel's file, which comes behind it, once,
   expect(asked.filter((path) => path.includes("panel"))).toEqual([panel.path]);
 });
 
-test("a panel that is slow to come says that it loads, keeps the focus, and takes what the page sends", async () => {
+test("a panel that is slow to come shows whose chat it is, keeps the focus, and takes what the page sends", async () => {
   const { page } = await world.open({ reducedMotion: "reduce" });
   let release = () => {};
   const held = new Promise<void>((resolve) => {
@@ -53,7 +53,8 @@ test("a panel that is slow to come says that it loads, keeps the focus, and take
   await page.goto(world.host(tag(world.server, token)));
   const widget = widgetOn(page);
   await widget.open();
-  await widget.panel.getByText("Loading…").waitFor();
+  await widget.panel.getByRole("status").getByText("Loading…").waitFor();
+  expect(await widget.panel.locator("header").innerText()).toBe("Ada\nAI assistant");
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "panel-loading");
   await page.keyboard.press("Escape");

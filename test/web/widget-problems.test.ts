@@ -65,8 +65,12 @@ test("a companion that goes away while it is shown says so, and is not drawn on 
 });
 
 test.each([
-  ["paused", { enabled: false }, "the embed token is unknown or revoked, or the companion is paused"],
-  ["forbidden here", { allowed_origins: ["https://shop.example"] }, "is not among the companion's allowed origins"],
+  ["paused", { enabled: false }, "The embed token is unknown or revoked, or its companion is paused."],
+  [
+    "forbidden here",
+    { allowed_origins: ["https://shop.example"] },
+    "This companion may not be used from this website.",
+  ],
 ])("a companion that is %s draws nothing and takes no room, and the console says why once", async (...row) => {
   const [, change, reason] = row;
   const { id, embed_token } = await world.createCompanion();
@@ -82,7 +86,9 @@ test.each([
     getComputedStyle(element).display === "none" && element.shadowRoot.childElementCount === 0)`);
   expect((await page.locator("#room").boundingBox())?.height).toBe(0);
   expect(await page.locator(".launcher").count()).toBe(0);
-  expect(warnings).toEqual([expect.stringMatching(/^companion-chat: there is no chat on this page, since .*\.$/)]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^companion-chat: there is no chat on http:\/\/127\.0\.0\.1:\d+: .*\.$/),
+  ]);
   // What the page asks of it now has nowhere to go, and does no harm.
   await page.evaluate('document.querySelector("companion-chat").open()');
   await page.evaluate('document.querySelector("companion-chat").send("Hello?")');

@@ -1,6 +1,5 @@
 /** Lists of conversations: what they are filtered by, and their pages. */
 import { Type as t } from "@sinclair/typebox";
-import type { ConversationExcerpts } from "../../contracts/store/conversations.ts";
 import type { Services } from "../../core/dependencies.ts";
 import type { Principal } from "../../domain/account.ts";
 import { invalidFields } from "../../domain/errors.ts";
@@ -124,19 +123,9 @@ export async function listConversations(
     async (part) => {
       if (isNobody) return { items: [], nextAfterId: null };
       const found = await store.conversations.list(accountId, filter, part);
-      const shown = await rows.show(found.items);
-      if (include !== null) {
-        const excerpts = await store.conversations.readExcerpts(found.items, q);
-        for (const row of shown) Object.assign(row, toWireExcerpts(excerpts.get(row.id)));
-      }
+      const shown = await (include === null ? rows.show(found.items) : rows.showWithExcerpts(found.items, q));
       return { ...found, items: found.items.map(({ id, updatedAt }, at) => ({ id, updatedAt, row: shown[at] })) };
     },
     ({ row = {} }) => row,
   );
-}
-
-function toWireExcerpts(excerpts: ConversationExcerpts | undefined) {
-  if (excerpts === undefined) return {};
-  const { first, last, hits, ...marks } = excerpts;
-  return { first_message: first, last_message: last, ...marks, ...(hits === null ? {} : { matches: hits }) };
 }

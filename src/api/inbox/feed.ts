@@ -18,6 +18,7 @@ export interface Reader {
   /** Null: all of the account. */
   readonly companionIds: readonly string[] | null;
   readonly hasContent: boolean;
+  readonly hasExcerpts: boolean;
 }
 
 const pageSize = 50;
@@ -158,13 +159,14 @@ export class InboxFeed implements InboxListener {
 
   async #sendRows(changes: readonly { conversationId: string; change: number }[]): Promise<void> {
     const { store } = this.#services;
-    const { accountId, personId, hasContent } = this.#reader;
+    const { accountId, personId, hasContent, hasExcerpts } = this.#reader;
     const page = { limit: hasContent ? messagesOfOne : 1, before: null };
     const pages = await Promise.all(
       changes.map(({ conversationId }) => store.conversations.find(accountId, conversationId, page)),
     );
     const conversations = pages.flatMap((found): Conversation[] => (found === null ? [] : [found.conversation]));
-    const rows = await new ConversationRows(this.#services, accountId, personId).show(conversations);
+    const shown = new ConversationRows(this.#services, accountId, personId);
+    const rows = await (hasExcerpts ? shown.showWithExcerpts(conversations, null) : shown.show(conversations));
     const rowOf = new Map(rows.map((row) => [row.id, row]));
     for (const [at, { conversationId, change }] of changes.entries()) {
       const row = rowOf.get(conversationId);

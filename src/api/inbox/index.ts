@@ -11,6 +11,7 @@ import { LiveStream } from "../../http/live-stream.ts";
 import { valueQuery } from "../../http/query.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
+import { OneOf } from "../../http/schemas/schema.ts";
 import { isAlive, type OpenedSession } from "../../http/session-cookie.ts";
 import { openResponse } from "../../http/stream-response.ts";
 import { InboxFeed } from "./feed.ts";
@@ -23,6 +24,16 @@ const contentQuery = valueQuery(
   () => t.Boolean({ default: false, description: "Whether conversations come with their newest messages." }),
   (text) => (text === "true" ? true : text === "false" ? false : undefined),
   "Must be true or false.",
+);
+
+const includeQuery = valueQuery(
+  "include",
+  () =>
+    OneOf(["excerpts"], {
+      description: "Adds `first_message`, `last_message`, `unanswered`, `failed` and `channels` to each conversation.",
+    }),
+  (text) => (text === "excerpts" ? text : undefined),
+  "Must be one of: excerpts.",
 );
 
 /** Null for what cannot be one: then everything is sent. */
@@ -71,7 +82,7 @@ export const inboxRoutes: readonly Route[] = [
     tag: "People",
     summary: "Follow the conversations outside plain talk",
     access: "conversations:read",
-    query: { hasContent: contentQuery, as: readerQuery },
+    query: { hasContent: contentQuery, include: includeQuery, as: readerQuery },
     document: () => ({
       description:
         "An event stream: at first `event: conversation` for each that changed after `Last-Event-ID` (without it: for all), " +
@@ -103,6 +114,7 @@ export const inboxRoutes: readonly Route[] = [
         ...{ accountId, personId, isMember },
         companionIds: reachOf(principal),
         hasContent: query.hasContent === true,
+        hasExcerpts: query.include !== null,
       };
       const feed = new InboxFeed(services, reader, stream, readLastId(request));
       const leave = live.listenInbox({ accountId, memberId, right: rightOf(services, principal) }, feed);

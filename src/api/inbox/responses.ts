@@ -2,7 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { Presence } from "../../contracts/store/store.ts";
 import type { Typing } from "../../core/people/live.ts";
-import { makeConversationFields, PersonObject } from "../../http/schemas/conversation.ts";
+import { makeConversationFields, makeExcerptFields, PersonObject } from "../../http/schemas/conversation.ts";
 import { wholeStream } from "../../http/schemas/live.ts";
 import { MessageObject } from "../../http/schemas/message.ts";
 import { Nullable, OneOf } from "../../http/schemas/schema.ts";
@@ -15,6 +15,7 @@ export const InboxEventData = later(() =>
       t.Object(
         {
           ...makeConversationFields(),
+          ...makeExcerptFields(),
           messages: t.Optional(
             t.Array(MessageObject, { description: "With `include_content`: the newest, oldest first." }),
           ),

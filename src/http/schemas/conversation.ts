@@ -1,12 +1,23 @@
 /** A conversation as the team sees it, in lists and in the inbox's stream: its schema, and the conversion into it. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { CompanionStore } from "../../contracts/store/companions.ts";
-import { maxExcerptLength } from "../../contracts/store/conversations.ts";
+import {
+  type ConversationExcerpts,
+  type ConversationStore,
+  maxExcerptLength,
+} from "../../contracts/store/conversations.ts";
 import type { HandoffStore } from "../../contracts/store/handoffs.ts";
 import type { Visitors } from "../../core/visitors/visitors.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { Conversation } from "../../domain/conversation.ts";
-import { conversationStates, conversationStatuses, type Person, resolvedOf } from "../../domain/handoff.ts";
+import {
+  conversationStates,
+  conversationStatuses,
+  type Handoff,
+  isWaitingForTeam,
+  type Person,
+  resolvedOf,
+} from "../../domain/handoff.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { instant, namedObject } from "./named-object.ts";
@@ -65,6 +76,9 @@ export const makeConversationFields = () => ({
     Nullable(t.String({ description: "The id of a member.", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] })),
   ),
   tags: t.Optional(t.Array(t.String(), { description: "In lower case.", examples: [["returns"]] })),
+  waiting_since: t.Optional(
+    Nullable(instant("Since when the visitor waits for the team; null where they do not, or it is not known.")),
+  ),
   unread: t.Optional(
     Nullable(
       t.Integer({
@@ -101,8 +115,8 @@ const SearchHitObject = namedObject(
   { description: "Where a message contains `q`: the words themselves, and what stands around them, on one line." },
 );
 
-/** What lists have with `include=excerpts`. */
-const makeExcerptFields = () => ({
+/** What lists, and the inbox's stream, have with `include=excerpts`. */
+export const makeExcerptFields = () => ({
   first_message: t.Optional(Nullable(ExcerptObject)),
   last_message: t.Optional(Nullable(ExcerptObject)),
   unanswered: t.Optional(t.Boolean({ description: "A question found nothing in the sources." })),
@@ -126,6 +140,7 @@ export type WireConversation = Static<typeof ConversationObject>;
 interface RowServices {
   readonly store: {
     readonly companions: Pick<CompanionStore, "find">;
+    readonly conversations: Pick<ConversationStore, "readExcerpts">;
     readonly handoffs: Pick<HandoffStore, "countUnread">;
   };
   readonly visitors: Visitors;
@@ -154,6 +169,15 @@ export class ConversationRows {
     return await Promise.all(conversations.map((one) => this.#showOne(one, unread?.get(one.id) ?? 0)));
   }
 
+  /** With their first and last words, and where they contain `q`. In the same order. */
+  async showWithExcerpts(conversations: readonly Conversation[], q: string | null): Promise<ListedConversation[]> {
+    const [rows, excerpts] = await Promise.all([
+      this.show(conversations),
+      this.#services.store.conversations.readExcerpts(conversations, q),
+    ]);
+    return rows.map((row) => ({ ...row, ...toWireExcerpts(excerpts.get(row.id)) }));
+  }
+
   /** Read once. */
   findCompanion(id: string): Promise<Companion | null> {
     const reading = this.#companions.get(id) ?? this.#services.store.companions.find(this.#accountId, id);
@@ -172,6 +196,7 @@ export class ConversationRows {
     const { visitorId, sealedVisitor, handoff } = conversation;
     const isVerified = isVerifiedId(visitorId);
     const resolved = resolvedOf(handoff ?? null, conversation.messageCount);
+    const owedSinceMs = waitingSince(handoff ?? null);
     return {
       id: conversation.id,
       companion_id: conversation.companionId,
@@ -188,6 +213,7 @@ export class ConversationRows {
             status: handoff?.status ?? null,
             assignee: handoff?.assigneeId ?? null,
             tags: [...(handoff?.tags ?? [])],
+            waiting_since: owedSinceMs === null ? null : toRfc3339(owedSinceMs),
             unread: this.#readerId === null ? null : unread,
           }
         : {}),
@@ -196,4 +222,22 @@ export class ConversationRows {
       updated_at: toRfc3339(conversation.updatedAt),
     };
   }
+}
+
+/** The team's mails about it are counted too: they follow what a visitor left. */
+function waitingSince(handoff: Handoff | null): number | null {
+  if (handoff === null || !isWaitingForTeam(handoff)) return null;
+  const { state, sinceMs, owedSinceMs, missedAtMs, noticeSinceMs, noticedAtMs, reason } = handoff;
+  if (state === "person") return owedSinceMs;
+  if (state === "waiting") return sinceMs;
+  if (noticeSinceMs !== null) return noticeSinceMs;
+  const lastMs = Math.max(missedAtMs ?? 0, noticedAtMs ?? 0, sinceMs ?? 0);
+  // Reopened by the team, nothing is known of its visitor's wait.
+  return lastMs === 0 || (reason === "closed" && lastMs === sinceMs) ? null : lastMs;
+}
+
+function toWireExcerpts(excerpts: ConversationExcerpts | undefined): Partial<ListedConversation> {
+  if (excerpts === undefined) return {};
+  const { first, last, hits, ...marks } = excerpts;
+  return { first_message: first, last_message: last, ...marks, ...(hits === null ? {} : { matches: hits }) };
 }

@@ -24,7 +24,7 @@ export function AccountMenu() {
         <div
           role="menu"
           aria-label="Account"
-          class="absolute inset-x-0 bottom-full z-10 mb-2 animate-[rise_140ms_ease-out] rounded-lg border border-line bg-card p-1 [box-shadow:0_12px_32px_--alpha(var(--color-shade)/16%)]"
+          class="absolute inset-x-0 bottom-full z-10 mb-2 animate-[rise_140ms_ease-out] rounded-lg border border-line bg-card p-1 floating"
         >
           <Link href="/app/account" Icon={UserRound} onClick={close}>
             Your account
@@ -54,7 +54,7 @@ export function AccountMenu() {
         </span>
         <span class="min-w-0 flex-1">
           <span class="sr-only">Account: </span>
-          <span class="block truncate text-13 font-medium" title={account.email}>
+          <span dir="auto" class="block truncate text-13 font-medium" title={account.email}>
             {account.email}
           </span>
           <span class="block text-12 text-muted capitalize">{member?.role ?? account.role}</span>

@@ -50,12 +50,7 @@ export class ConfigSource {
 
   /** Resolves once something can be drawn: by the answer, or where none comes in time by what was last known. */
   async begin(isWanted: boolean): Promise<void> {
-    let timer = 0;
-    const patience = new Promise<void>((resolve) => {
-      timer = window.setTimeout(resolve, patienceMs);
-    });
-    await Promise.race([this.load(isWanted), patience]);
-    clearTimeout(timer);
+    await Promise.race([this.load(isWanted), new Promise((resolve) => setTimeout(resolve, patienceMs))]);
     if (!this.problem) this.#fallBack();
   }
 

@@ -7,13 +7,14 @@ import { ConfigSource } from "./config-source.ts";
 import { createFrame, type Frame, type Mode } from "./frame.ts";
 import { loadLocale } from "./locale.ts";
 import { prefetchPanel } from "./panel-loader.ts";
+import { isRefusal, type Problem } from "./problem.ts";
 
 export const elementName = "companion-chat";
 
 let defaultBaseUrl = "";
 let sheets: { shown: CSSStyleSheet; absent: CSSStyleSheet } | null = null;
 /** What has been logged to the console already. */
-const told = new Set<string>();
+const told = new Set<unknown>();
 
 /** Where elements without `base-url` find their server: where the script came from. */
 export function setDefaultBaseUrl(url: string): void {
@@ -196,10 +197,10 @@ export class CompanionChat extends HTMLElement {
     this.#shadow.adoptedStyleSheets = sheets ? [sheets.absent] : [];
   }
 
-  /** Several launchers on one page are placed side by side. */
+  /** Several launchers on one page are placed side by side; without one, -1. */
   #countLaunchersBefore(): number {
     const launchers = document.querySelectorAll(`${elementName}:not([mode=inline], [mode=page])`);
-    return Math.max(0, [...launchers].indexOf(this));
+    return [...launchers].indexOf(this);
   }
 
   /** Panels share one place, so opening one closes the others. */
@@ -208,7 +209,7 @@ export class CompanionChat extends HTMLElement {
   };
 
   #emit(name: string, detail: unknown): void {
-    if (name === "error") warn(this.#source?.problem?.code, detail);
+    if (name === "error") warn(this.#source?.problem, detail);
     this.dispatchEvent(new CustomEvent(`companion:${name}`, { detail, bubbles: true, composed: true }));
     if (name === "close") this.#draw();
   }
@@ -220,14 +221,9 @@ function makeSheet(style: string): CSSStyleSheet {
   return sheet;
 }
 
-/** Tells the website's owner, once and in a sentence, why there is no chat. */
-function warn(code: string | undefined, detail: unknown): void {
-  const reasons: Record<string, string> = {
-    not_found: "the embed token is unknown or revoked, or the companion is paused",
-    origin_not_allowed: `this website (${location.origin}) is not among the companion's allowed origins`,
-  };
-  const reason = reasons[code ?? ""];
-  if (!reason) console.warn(`${elementName}:`, detail);
-  else if (!told.has(reason)) console.warn(`${elementName}: there is no chat on this page, since ${reason}.`);
+/** Reports to the website's owner, once and in the server's sentence, why there is no chat. */
+function warn(problem: Problem | null | undefined, error: unknown): void {
+  const reason = isRefusal(problem?.code) && `there is no chat on ${location.origin}: ${Object(error).message}`;
+  if (!told.has(reason)) console.warn(`${elementName}:`, reason || error);
   if (reason) told.add(reason);
 }

@@ -6,6 +6,7 @@ import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import type { ConfigSource } from "./config-source.ts";
 import { h, setAttributes, textButton } from "./dom.ts";
 import { drawTheme } from "./draw-theme.ts";
+import { drawExpected } from "./expected-panel.ts";
 import { createLauncher } from "./launcher.ts";
 import { launcherEnglish } from "./launcher-strings.ts";
 import type { Locale } from "./locale.ts";
@@ -91,15 +92,10 @@ export function createFrame(
   root.style.setProperty("--place", String(options.place));
   let teaser: Promise<Teaser> | null = null;
 
-  /** Shows a state of the box while its content is not there. */
-  function tell(sentence: string, ...more: Node[]): void {
-    box.replaceChildren(h("div", { class: "notice absent", role: "status" }, h("span", {}, sentence), ...more));
-  }
-
   async function fillBox(): Promise<void> {
     if (panel || isLoading) return;
     isLoading = true;
-    tell(strings.loading);
+    drawExpected(box, source.config, strings);
     try {
       const { createPanel } = await loadPanel(assetsUrl);
       if (cleanUp.signal.aborted) return;
@@ -121,14 +117,14 @@ export function createFrame(
       if (hadFocus) panel.focus();
       resolvePanel(panel);
     } catch (error) {
-      console.warn("companion-chat: the panel could not be loaded:", error);
+      console.warn("companion-chat:", error);
       const hadFocus = box.matches(":focus-within");
-      tell(
-        strings.notLoaded,
-        textButton("retry", strings.retry, () => {
-          void fillBox();
-          box.focus();
-        }),
+      const retry = textButton("retry", strings.retry, () => {
+        void fillBox();
+        box.focus();
+      });
+      box.replaceChildren(
+        h("div", { class: "notice absent", role: "status" }, h("span", {}, strings.notLoaded), retry),
       );
       if (hadFocus) box.focus();
     }
@@ -208,7 +204,7 @@ export function createFrame(
   dark.addEventListener("change", applyTheme, { signal });
   document.addEventListener("visibilitychange", launcher.draw, { signal });
   const prefetch = () => void prefetchPanel(assetsUrl).catch(() => {});
-  for (const sign of ["pointerenter", "pointerdown", "focus"]) launcher.button.addEventListener(sign, prefetch);
+  for (const sign of ["pointerenter", "focus"]) launcher.button.addEventListener(sign, prefetch);
   // Safari has no idle callbacks.
   const whenIdle = globalThis.requestIdleCallback ?? ((act: () => void) => setTimeout(act, 2_000));
   if (!Object(navigator).connection?.saveData) whenIdle(prefetch);

@@ -5,6 +5,7 @@ export const launcherEnglish = {
   open: "Open chat",
   close: "Close chat",
   conversation: "Conversation",
+  assistant: "AI assistant",
   loading: "Loading…",
   notLoaded: "The chat could not be loaded. Please try again.",
   retry: "Try again",

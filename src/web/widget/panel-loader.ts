@@ -40,7 +40,7 @@ function prefetch(href: string, integrity: string): Promise<void> {
 
 export async function loadPanel(assetsUrl: string): Promise<PanelModule> {
   const module = await loadFile<PanelModule>(assetsUrl, PANEL_FILE, PANEL_INTEGRITY, "panel.js");
-  if (module.panelVersion !== panelVersion) throw new TypeError("The panel is of another version.");
+  if (module.panelVersion !== panelVersion) throw new TypeError(PANEL_FILE);
   return module;
 }
 

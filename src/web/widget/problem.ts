@@ -7,16 +7,19 @@ export interface Problem {
   retryAt: number;
 }
 
-/** `hasText`: the reply had begun. */
-export function toProblem(error: unknown, hasText = false): Problem {
-  const { code, retryAfterMs, limit, cause, isCut } = Object(error);
-  if (hasText) return { code: isCut ? "connection_lost" : describeEnd(code, Object(cause).code), retryAt: 0 };
+export function toProblem(error: unknown): Problem {
+  const { code, retryAfterMs, limit } = Object(error);
   // Money is nothing that a visitor has to do with.
   if (code !== "rate_limited") return { code: /^budget/.test(code) ? "unavailable" : code, retryAt: 0 };
   return { code: limit === "ip" ? "network_limited" : code, retryAt: Date.now() + (retryAfterMs ?? 10_000) };
 }
 
-/** Why a reply ended before its end: the server says so where it is its own doing. */
+/** Why a reply that had begun ended before its end: the server gives the reason where it is its own doing. */
+export function toCut(error: unknown): Problem {
+  const { code, cause, isCut } = Object(error);
+  return { code: isCut ? "connection_lost" : describeEnd(code, Object(cause).code), retryAt: 0 };
+}
+
 function describeEnd(code: string, reason: unknown): string {
   if (reason === "upstream_error") return "reply_failed";
   if (/^(abandoned|too_long|replaced)$/.test(String(reason))) return "incomplete";

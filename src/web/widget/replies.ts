@@ -11,7 +11,7 @@ import {
   pulseMs,
   settleTurn,
 } from "./conversation.ts";
-import { isLimit, isRefusal, type Problem, toProblem } from "./problem.ts";
+import { isLimit, isRefusal, type Problem, toCut, toProblem } from "./problem.ts";
 import { type RunningTurn, runTurn, startTurn } from "./running-turn.ts";
 import type { Transcript } from "./transcript.ts";
 
@@ -94,7 +94,7 @@ export class Replies {
     const error = await runTurn(this.#client, turn, isNew, { ...this.#listener, replied });
     clearInterval(pulse);
     if (this.#transcript.turn !== turn) return;
-    const problem = error ? toProblem(error, !!reply.text) : null;
+    const problem = error ? (reply.text ? toCut : toProblem)(error) : null;
     // Sent before the configuration was there, so it is still sent by itself.
     if (isLimit(problem?.code) && !this.#source.config) asked.state = "waiting";
     this.#transcript.save();

@@ -7,7 +7,6 @@ export const english = {
   placeholder: "Write a message…",
   send: "Send",
   stop: "Stop the reply",
-  assistant: "AI assistant",
   instant: "Usually replies instantly",
   // Where the companion has no greeting of its own; in English this must be the server's sentence.
   greeting: "Hi, I'm {name}. How can I help you?",

@@ -148,7 +148,7 @@ export function AppearanceEditor({ companion, onSave, onUploaded }: EditorProps)
         </Section>
         {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
         {isDirty && (
-          <div class="card sticky bottom-3 z-10 flex items-center justify-end gap-2 p-2.5 pl-4 [box-shadow:0_10px_32px_--alpha(var(--color-shade)/18%)]">
+          <div class="card sticky bottom-3 z-10 flex items-center justify-end gap-2 p-2.5 pl-4 floating">
             <p class="flex-1 text-muted">Not saved yet</p>
             <Button kind="ghost" onClick={() => setDraft(kept)}>
               Discard

@@ -58,7 +58,7 @@ export function AvatarField({ companion, shown, address, addressProblem, onAddre
           take(event.dataTransfer?.files);
         }}
       >
-        <img src={shown} alt="" class="size-14 shrink-0 rounded-full object-cover ring-1 ring-line" />
+        <img src={shown} alt="" class="size-14 shrink-0 rounded-full object-cover outline outline-line" />
         <div class="min-w-0 flex-1">
           <div class="flex flex-wrap gap-2">
             <input

@@ -143,7 +143,7 @@ function Facts({ trace }: { trace: Trace }) {
                   {title}
                   {page !== null && `, page ${page}`}
                 </span>
-                {cited && <Badge tone="good">cited</Badge>}
+                {cited && <Badge tone="good">Cited</Badge>}
               </li>
             ))}
           </ol>

@@ -47,7 +47,11 @@ export function VisitorTrial({ companion, surroundings }: { companion: Companion
               "You're chatting as an anonymous visitor."
             ) : (
               <>
-                You are <strong class="font-medium text-ink">{name}</strong> <Badge tone="good">with a token</Badge>
+                You are{" "}
+                <strong class="font-medium text-ink">
+                  <bdi>{name}</bdi>
+                </strong>{" "}
+                <Badge tone="good">With a token</Badge>
               </>
             ))}
         </p>

@@ -61,7 +61,7 @@ export function CompanionFrame({ id, children }: FrameProps) {
               <LiveSwitch companion={companion} onChanged={loaded.set} />
               {companion.embed_token && companion.enabled && (
                 <ButtonLink href={`/c/${companion.embed_token}`} target="_blank">
-                  Open chat page
+                  <span class="max-md:sr-only">Open chat page</span>
                   <ExternalLink size={15} aria-hidden="true" />
                 </ButtonLink>
               )}

@@ -1,9 +1,12 @@
 /** Chooses one companion of however many, by typing a part of its name. */
+import { ChevronsUpDown } from "lucide-preact";
 import { useId, useRef, useState } from "preact/hooks";
 import { call, toSearch } from "../lib/api.ts";
 import { noteName, useCompanionNames } from "../lib/companion-names.ts";
 import { useLoad, useSettled } from "../lib/load.ts";
+import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion, Page } from "../lib/types.ts";
+import { Chip } from "../ui/chips.tsx";
 
 interface PickerProps {
   /** An id; empty for all. */
@@ -12,6 +15,17 @@ interface PickerProps {
   everyone?: string | null;
   onValue(id: string | null): void;
   error?: string | undefined;
+}
+
+/** As a filter, whose state stands in the address. */
+export function CompanionChip() {
+  const value = useSearch().get("companion_id") ?? "";
+  const names = useCompanionNames([value]);
+  return (
+    <Chip label={value ? (names[value] ?? "One companion") : "Companion"} isChosen={value !== ""}>
+      <CompanionPicker value={value} onValue={(companion_id) => replaceSearch({ companion_id })} />
+    </Chip>
+  );
 }
 
 export function CompanionPicker({ value, everyone = "All companions", onValue, error }: PickerProps) {
@@ -64,51 +78,58 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
       <label for={id} class="mb-1.5 block font-medium">
         Companion
       </label>
-      <input
-        id={id}
-        role="combobox"
-        aria-expanded={isOpen}
-        aria-controls={`${id}-list`}
-        aria-autocomplete="list"
-        aria-activedescendant={isOpen ? `${id}-${at}` : undefined}
-        aria-invalid={error ? true : undefined}
-        aria-describedby={error && `${id}-error`}
-        autocomplete="off"
-        dir="auto"
-        class="control"
-        value={typed ?? shown}
-        placeholder="Type a name"
-        onFocus={open}
-        // After a choice it has the focus still.
-        onClick={open}
-        onBlur={close}
-        onInput={(event) => {
-          setTyped(event.currentTarget.value);
-          setIsOpen(true);
-          entered.current++;
-          setAt(event.currentTarget.value === "" || everyone === null ? 0 : 1);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-            event.preventDefault();
+      <div class="relative">
+        <input
+          id={id}
+          role="combobox"
+          aria-expanded={isOpen}
+          aria-controls={`${id}-list`}
+          aria-autocomplete="list"
+          aria-activedescendant={isOpen ? `${id}-${at}` : undefined}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={error && `${id}-error`}
+          autocomplete="off"
+          dir="auto"
+          class="control pe-9"
+          value={typed ?? shown}
+          placeholder="Type a name"
+          onFocus={open}
+          // After a choice it has the focus still.
+          onClick={open}
+          onBlur={close}
+          onInput={(event) => {
+            setTyped(event.currentTarget.value);
             setIsOpen(true);
-            setAt((at + (event.key === "ArrowDown" ? 1 : options.length - 1)) % Math.max(1, options.length));
-          } else if (event.key === "Enter" && isOpen) {
-            event.preventDefault();
-            if (isCurrent) choose(options[Math.min(at, options.length - 1)]);
-            else void chooseTyped();
-          } else if (event.key === "Escape" && isOpen) {
-            event.stopPropagation();
-            close();
-          }
-        }}
-      />
+            entered.current++;
+            setAt(event.currentTarget.value === "" || everyone === null ? 0 : 1);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+              event.preventDefault();
+              setIsOpen(true);
+              setAt((at + (event.key === "ArrowDown" ? 1 : options.length - 1)) % Math.max(1, options.length));
+            } else if (event.key === "Enter" && isOpen) {
+              event.preventDefault();
+              if (isCurrent) choose(options[Math.min(at, options.length - 1)]);
+              else void chooseTyped();
+            } else if (event.key === "Escape" && isOpen) {
+              event.stopPropagation();
+              close();
+            }
+          }}
+        />
+        <ChevronsUpDown
+          size={14}
+          aria-hidden="true"
+          class="pointer-events-none absolute top-1/2 right-3 -translate-y-1/2 text-muted"
+        />
+      </div>
       <div
         id={`${id}-list`}
         role="listbox"
         aria-label="Companions"
         hidden={!isOpen}
-        class="absolute inset-x-0 top-full z-20 mt-1 max-h-80 overflow-y-auto rounded-xl border border-line bg-card p-1 [box-shadow:0_16px_48px_--alpha(var(--color-shade)/20%)]"
+        class="absolute inset-x-0 top-full z-20 mt-1 max-h-80 overflow-y-auto rounded-xl border border-line bg-card p-1 floating"
       >
         {options.map((option, index) => (
           <div

@@ -85,10 +85,7 @@ export function Editor({ id, kept, round = 0, target, managed, onSave, children 
   }
 
   return (
-    <div
-      ref={form}
-      class={id === undefined ? "max-w-3xl" : "grid items-start gap-8 lg:grid-cols-[200px_minmax(0,1fr)]"}
-    >
+    <div ref={form} class={id === undefined ? "" : "grid items-start gap-8 lg:grid-cols-[200px_minmax(0,1fr)]"}>
       {id !== undefined && <SectionIndex />}
       <div class="min-w-0">
         <Form noValidate class="space-y-4" onSubmit={() => submit()}>

@@ -1,5 +1,5 @@
 /** A companion's embed tokens: added, named, watched, revoked. */
-import { Plus } from "lucide-preact";
+import { Plus, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { formatRelative } from "../lib/format.ts";
@@ -9,6 +9,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm, FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { type Column, List } from "../ui/list.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { Section, Time } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -23,19 +24,25 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
   const [revoked, setRevoked] = useState<EmbedToken | null>(null);
   const path = `/api/companions/${companion.id}/embed-tokens`;
   const columns: readonly Column<EmbedToken>[] = [
-    { title: "Name", class: "title", cell: ({ name }) => <span dir="auto">{name ?? "Unnamed"}</span> },
+    { title: "Name", cell: ({ name }) => <span dir="auto">{name ?? "Unnamed"}</span> },
     {
       title: "Token",
       cell: ({ token }) => <code class="font-mono text-13 text-muted wrap-anywhere">{token}</code>,
     },
-    { title: "Last used", class: "whitespace-nowrap text-muted", cell: (token) => <Time at={token.last_used_at} /> },
+    {
+      title: "Last used",
+      onPhone: "titled",
+      class: "whitespace-nowrap text-muted",
+      cell: (token) => <Time at={token.last_used_at} />,
+    },
     {
       title: "",
       class: "text-right",
       cell: (token) => (
-        <Button kind="risk" onClick={() => setRevoked(token)}>
-          Revoke…
-        </Button>
+        <RowActions
+          name={token.name ?? token.token}
+          items={[{ label: "Revoke…", Icon: Trash2, isRisk: true, onChoose: () => setRevoked(token) }]}
+        />
       ),
     },
   ];

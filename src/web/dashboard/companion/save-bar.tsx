@@ -27,7 +27,12 @@ export function SaveBar(props: SaveBarProps) {
   const { target, changes, isBusy, note, onNote, onDiscard, onUndo, onForget, onSaveAsDraft } = props;
   const isDirty = changes > 0;
   return (
-    <div class="sticky bottom-3 z-10 flex animate-[rise_140ms_ease-out] flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 [box-shadow:0_10px_32px_--alpha(var(--color-shade)/18%)]">
+    <div
+      class={`flex flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 ${
+        // A form in which nothing was typed yet is free to be read.
+        isDirty || onUndo ? "sticky bottom-3 z-10 animate-[rise_140ms_ease-out] floating" : ""
+      }`}
+    >
       <p role="status" class={`mr-2 font-medium ${isDirty ? "" : "flex-1 text-muted"}`}>
         {isDirty
           ? `${changes} ${changes === 1 ? "change" : "changes"}`

@@ -2,11 +2,11 @@
  * The parts of a companion's form that are about its visitors: whether it knows them, answers others too, and has
  * their browsers work first.
  */
-import { useId } from "preact/hooks";
 import { useLoad } from "../lib/load.ts";
 import { visitorKeysPath } from "../lib/router.ts";
 import type { Companion, Page, VisitorKey } from "../lib/types.ts";
 import { CheckField, TextField } from "../ui/field.tsx";
+import { Radios } from "../ui/radios.tsx";
 import { Notice } from "../ui/states.tsx";
 import { type SectionProps, tie } from "./draft.ts";
 import { Fold } from "./fold.tsx";
@@ -106,35 +106,19 @@ const modes: readonly { value: Companion["challenge"]; label: string; hint: stri
 
 /** The part of a companion's form that sets when visitors' browsers must work before they chat. */
 export function ChallengeSection({ draft, problems, change }: SectionProps) {
-  const id = useId();
   return (
     <Fold
       id="protection"
       title="Bot protection"
       summary={modes.find(({ value }) => value === draft.challenge)?.label ?? ""}
     >
-      <fieldset class="space-y-3">
-        <legend class="sr-only">Bot protection</legend>
-        {modes.map(({ value, label, hint }) => (
-          <div key={value} class="flex items-start gap-2.5">
-            <input
-              id={`${id}-${value}`}
-              type="radio"
-              name={id}
-              checked={draft.challenge === value}
-              aria-describedby={`${id}-${value}-hint`}
-              onChange={() => change({ challenge: value })}
-              class="mt-[0.2rem] size-[1.05rem] shrink-0 accent-accent"
-            />
-            <div class="min-w-0 flex-1">
-              <label for={`${id}-${value}`}>{label}</label>
-              <p id={`${id}-${value}-hint`} class="text-13 text-pretty text-muted">
-                {hint}
-              </p>
-            </div>
-          </div>
-        ))}
-      </fieldset>
+      <Radios
+        label="Bot protection"
+        isLabelHidden
+        value={draft.challenge}
+        onValue={(challenge) => change({ challenge })}
+        options={modes}
+      />
       {problems.challenge && <p class="mt-1.5 text-13 text-bad">{problems.challenge}</p>}
     </Fold>
   );

@@ -1,10 +1,9 @@
 /** How a companion's last seven days went: conversations day by day, and what wants attention. */
-
-import type { ComponentChildren } from "preact";
 import { formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import type { Companion, Insights } from "../lib/types.ts";
 import { ActLink } from "../ui/act-link.tsx";
+import { Figure, Figures, shareOf } from "../ui/figure.tsx";
 import { Pending } from "../ui/states.tsx";
 import { useFailures } from "../usage/failed-replies.tsx";
 
@@ -39,14 +38,14 @@ export function Week({ companion }: { companion: Companion }) {
       <h2 id="week" class="mb-3 text-16 font-semibold">
         Last 7 days
       </h2>
-      <dl class="card grid overflow-hidden grid-cols-2 lg:grid-cols-[2fr_1fr_1fr_1fr]">
+      <Figures class="grid-cols-2 lg:grid-cols-[2fr_1fr_1fr_1fr]">
         <Figure title="Conversations" value={data.conversations} isWide>
           <Bars days={days} counts={counts} />
         </Figure>
         <Figure title="Unanswered questions" value={unanswered} isWarning={unanswered > 0}>
           {unanswered > 0 ? <ActLink href={`${base}/knowledge?show=unanswered`}>Answer them</ActLink> : "All caught up"}
         </Figure>
-        <Figure title="Rated helpful" value={up + down === 0 ? "–" : `${Math.round((100 * up) / (up + down))}%`}>
+        <Figure title="Rated helpful" value={shareOf(up, down)}>
           {up + down > 0 ? (
             `${formatNumber(up)} up, ${formatNumber(down)} down`
           ) : ratings ? (
@@ -55,7 +54,7 @@ export function Week({ companion }: { companion: Companion }) {
             <ActLink href={`${base}/settings?section=people`}>Let visitors rate replies</ActLink>
           )}
         </Figure>
-        <Figure title="Failed replies" value={failures?.count ?? "–"} isWarning={(failures?.count ?? 0) > 0} isWide>
+        <Figure title="Failed replies" value={failures?.count ?? null} isWarning={(failures?.count ?? 0) > 0} isWide>
           {failures !== null && failures.count > 0 ? (
             <>
               {failures.why}. {failures.remedy} <ActLink href="/app/usage?days=7&measure=errors">All failures</ActLink>
@@ -64,29 +63,8 @@ export function Week({ companion }: { companion: Companion }) {
             failures && "Every reply went out"
           )}
         </Figure>
-      </dl>
+      </Figures>
     </section>
-  );
-}
-
-interface FigureProps {
-  title: string;
-  value: number | string;
-  isWarning?: boolean;
-  /** On narrow screens. */
-  isWide?: boolean;
-  children: ComponentChildren;
-}
-
-function Figure({ title, value, isWarning = false, isWide = false, children }: FigureProps) {
-  return (
-    <div class={`-mt-px -ml-px border-t border-l border-line p-4 sm:px-5 ${isWide ? "max-lg:col-span-2" : ""}`}>
-      <dt class="text-13 text-muted">{title}</dt>
-      <dd class={`text-28 font-semibold tracking-tight tabular-nums ${isWarning ? "text-warn" : ""}`}>
-        {typeof value === "number" ? formatNumber(value) : value}
-      </dd>
-      <dd class="text-13 text-pretty text-muted">{children}</dd>
-    </div>
   );
 }
 

@@ -32,7 +32,7 @@ export function Rated({ rating: { rating, reasons, comment } }: { rating: NonNul
 /** Null while the visitor has not said so. */
 export function Resolved({ resolved }: { resolved: boolean | undefined }) {
   if (resolved === undefined) return null;
-  return <Badge tone={resolved ? "good" : "bad"}>{resolved ? "resolved" : "not resolved"}</Badge>;
+  return <Badge tone={resolved ? "good" : "bad"}>{resolved ? "Resolved" : "Not resolved"}</Badge>;
 }
 
 export function Contact({ contact }: { contact: NonNullable<ConversationWithMessages["contact"]> }) {

@@ -1,12 +1,11 @@
 /** What a list of conversations is narrowed to: chips, whose state stands in the address. */
 import { Search, X } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { CompanionChip } from "../companion/companion-picker.tsx";
 import type { Query } from "../lib/api.ts";
-import { useCompanionNames } from "../lib/companion-names.ts";
 import { useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
-import { Chip, Choice, chip, chosen, DateChip, edgeOf } from "../ui/chips.tsx";
+import { Choice, chip, DateChip, edgeOf, Toggle } from "../ui/chips.tsx";
 
 const kinds: readonly { name: string; label: string; query: Query }[] = [
   { name: "open", label: "Open", query: { status: "open" } },
@@ -45,8 +44,6 @@ export function Filters() {
   const query = useSearch();
   const value = (name: string) => query.get(name) ?? "";
   const [text, setText] = useState(value("q"));
-  const companionId = value("companion_id");
-  const names = useCompanionNames([companionId]);
   const visitor = value("visitor_sub") || value("visitor_id");
 
   return (
@@ -69,28 +66,19 @@ export function Filters() {
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields. */}
       <div role="group" aria-label="Filters" class="flex flex-wrap gap-1.5">
-        <Chip label={companionId ? (names[companionId] ?? "One companion") : "Companion"} isChosen={companionId !== ""}>
-          <CompanionPicker value={companionId} onValue={(companion_id) => replaceSearch({ companion_id })} />
-        </Chip>
+        <CompanionChip />
         <DateChip />
         {switches.map(({ name, label }) => (
-          <button
-            key={name}
-            type="button"
-            aria-pressed={value(name) === "true"}
-            class={`${chip} ${value(name) === "true" ? chosen : ""}`}
-            onClick={() => replaceSearch({ [name]: value(name) === "true" ? null : "true" })}
-          >
-            {label}
-          </button>
+          <Toggle key={name} label={label} name={name} />
         ))}
         <Choice label="Channel" name="channel" value={value("channel")} options={[...channels]} />
-        <Choice label="Kind" name="kind" value={value("kind")} options={kinds} />
+        <Choice label="Status" name="kind" value={value("kind")} options={kinds} />
       </div>
       {visitor && (
         <p class="flex items-center gap-2 text-13 text-muted">
-          <span class="min-w-0 truncate">
-            Visitor: <span dir="auto">{visitor}</span>
+          Visitor:
+          <span dir="auto" class="min-w-0 truncate">
+            {visitor}
           </span>
           <button type="button" class={chip} onClick={() => replaceSearch({ visitor_id: null, visitor_sub: null })}>
             <X size={14} aria-hidden="true" />

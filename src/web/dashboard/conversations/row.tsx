@@ -1,8 +1,8 @@
 /** One conversation in a list: with whom, what they asked, what was said last, and what is to be known of it. */
-import { BadgeCheck, CircleHelp, Mic, TriangleAlert } from "lucide-preact";
+import { BadgeCheck, CornerUpLeft, type LucideIcon, Mic } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { typingMarks } from "../inbox/feed.ts";
-import { describeState, describeTyping, nameVisitor } from "../inbox/words.ts";
+import { describeRow, describeTyping, nameVisitor } from "../inbox/words.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
@@ -15,18 +15,22 @@ interface RowProps {
   row: ListedConversation;
   href: string;
   isOpen?: boolean;
+  /** What all rows of the list have in common. */
+  view?: string | undefined;
   /** Where all are of one companion, its name says nothing. */
   hasCompanion?: boolean;
 }
 
-export function ConversationRow({ row, href, isOpen = false, hasCompanion = true }: RowProps) {
+export function ConversationRow({ row, href, isOpen = false, view, hasCompanion = true }: RowProps) {
   const ownId = personIdOf(useSession());
   const names = useCompanionNames([row.companion_id]);
   const typing = describeTyping(use(typingMarks), row.id, ownId);
-  const state = describeState(row, ownId);
-  const { unread, tags = [], first_message: first, last_message: last, matches = [] } = row;
+  const { tags = [], first_message: first } = row;
   const name = nameVisitor(row);
-  const firstHit = matches.find(({ role }) => role === "user") ?? matches[0];
+  const line = typing || lastWords(row);
+  const states = describeRow(row, ownId, view);
+  // Where people are at work, only what they owe counts.
+  const marks = view === undefined ? { unanswered: row.unanswered, failed: row.failed } : {};
   return (
     <li class="border-line not-last:border-b">
       <a
@@ -36,51 +40,49 @@ export function ConversationRow({ row, href, isOpen = false, hasCompanion = true
       >
         <VisitorFace id={row.visitor?.sub ?? row.visitor_id ?? row.id} name={row.visitor ? name : ""} />
         <span class="min-w-0 flex-1">
-          <span class="flex items-baseline gap-2 text-13 text-muted">
-            <span class="min-w-0 flex-1 truncate">
-              <span dir="auto" class={`text-ink ${first ? "font-medium" : "text-14 font-semibold"}`}>
+          <span class="flex items-center gap-2 text-13 text-muted">
+            {/* Each is cut at its own end, whichever direction it is written in. */}
+            <span class="flex min-w-0 flex-1 gap-1">
+              <span dir="auto" class={`truncate text-ink ${first ? "font-medium" : "text-14 font-semibold"}`}>
                 {name}
               </span>
+              <Marks row={row} />
               {hasCompanion && (
                 <>
                   {" · "}
-                  <span dir="auto">{names[row.companion_id] ?? "Companion"}</span>
+                  <span dir="auto" class="min-w-8 truncate">
+                    {names[row.companion_id] ?? "Companion"}
+                  </span>
                 </>
               )}
             </span>
             <span class="shrink-0 text-12">
               <Time at={row.updated_at} />
             </span>
+            {!line && <Unread count={row.unread} />}
           </span>
           {first && (
             <span dir="auto" class="mt-0.5 block truncate font-semibold">
               {first.text}
             </span>
           )}
-          <span class="mt-0.5 flex items-center gap-2 text-13 text-muted">
-            <span dir="auto" class="min-w-0 flex-1 truncate">
-              {typing ||
-                (firstHit ? (
-                  <>
-                    {firstHit.before.slice(-24)}
-                    <mark class="rounded-[2px] bg-warn-tint text-warn">{firstHit.match}</mark>
-                    {firstHit.after}
-                  </>
-                ) : (
-                  last && toPlain(last.text)
-                ))}
-            </span>
-            <Marks row={row} />
-            {(unread ?? 0) > 0 && (
-              <span class="shrink-0 rounded-full bg-accent px-1.5 text-12 font-semibold text-on-accent tabular-nums">
-                {unread}
-                <span class="sr-only"> unread</span>
+          {line && (
+            <span class="mt-0.5 flex items-center gap-2 text-13 text-muted">
+              <span dir="auto" class="min-w-0 flex-1 truncate">
+                {line}
               </span>
-            )}
-          </span>
-          {(state || tags.length > 0) && (
-            <span class="mt-1 flex flex-wrap gap-1">
-              {state && <Badge tone={state.tone}>{state.text}</Badge>}
+              <Unread count={row.unread} />
+            </span>
+          )}
+          {(states.length > 0 || marks.unanswered || marks.failed || tags.length > 0) && (
+            <span class="mt-1.5 flex flex-wrap gap-1">
+              {states.map(({ tone, text }) => (
+                <Badge key={text} tone={tone}>
+                  {text}
+                </Badge>
+              ))}
+              {marks.failed && <Badge tone="bad">Failed</Badge>}
+              {marks.unanswered && <Badge>Unanswered</Badge>}
               {tags.map((tag) => (
                 <Badge key={tag}>{tag}</Badge>
               ))}
@@ -92,43 +94,62 @@ export function ConversationRow({ row, href, isOpen = false, hasCompanion = true
   );
 }
 
+/** Where a search hit, else the newest message unless it is the first one. */
+function lastWords({ matches = [], last_message: last, message_count }: ListedConversation): ComponentChildren {
+  const hit = matches.find(({ role }) => role === "user") ?? matches[0];
+  if (hit) {
+    return (
+      <>
+        {toPlain(hit.before).slice(-24)}
+        <mark class="rounded-[2px] bg-warn-tint text-warn">{hit.match}</mark>
+        {toPlain(hit.after)}
+      </>
+    );
+  }
+  if (!last || message_count < 2) return null;
+  return (
+    <>
+      {last.role === "assistant" && <Mark label="Reply:" icon={CornerUpLeft} class="me-1" />}
+      {toPlain(last.text)}
+    </>
+  );
+}
+
+function Unread({ count }: { count: number | null | undefined }) {
+  if (!count) return null;
+  return (
+    <span class="shrink-0 rounded-full bg-accent px-1.5 text-12 font-semibold text-on-accent tabular-nums">
+      {count}
+      <span class="sr-only"> unread</span>
+    </span>
+  );
+}
+
 /** A reply's text without the marks of its Markdown, which mean nothing in one line. */
 function toPlain(text: string): string {
   return text.replace(/```\w*|^\s*#+ |[*_`|]{1,3}/g, "").replace(/\[(.+?)\]\(.*?\)/g, "$1");
 }
 
-function Marks({ row: { unanswered, failed, visitor, channels } }: { row: ListedConversation }) {
+function Marks({ row: { visitor, channels } }: { row: ListedConversation }) {
   return (
     <>
-      {unanswered && (
-        <Mark label="Unanswered" class="text-warn">
-          <CircleHelp size={14} aria-hidden="true" />
-        </Mark>
-      )}
-      {failed && (
-        <Mark label="Failed" class="text-bad">
-          <TriangleAlert size={14} aria-hidden="true" />
-        </Mark>
-      )}
-      {visitor !== null && (
-        <Mark label="Verified" class="text-good">
-          <BadgeCheck size={14} aria-hidden="true" />
-        </Mark>
-      )}
-      {channels?.includes("voice") && (
-        <Mark label="Voice">
-          <Mic size={14} aria-hidden="true" />
-        </Mark>
-      )}
+      {visitor !== null && <Mark label="Verified" icon={BadgeCheck} class="self-center text-good" />}
+      {channels?.includes("voice") && <Mark label="Voice" icon={Mic} class="self-center" />}
     </>
   );
 }
 
-function Mark({ label, class: more = "", children }: { label: string; class?: string; children: ComponentChildren }) {
+interface MarkProps {
+  label: string;
+  icon: LucideIcon;
+  class?: string;
+}
+
+function Mark({ label, icon: Icon, class: more = "" }: MarkProps) {
   return (
-    <span title={label} class={`shrink-0 ${more}`}>
-      {children}
-      <span class="sr-only">{label}</span>
+    <span title={label} class={`inline-block shrink-0 align-[-2px] ${more}`}>
+      <Icon size={14} aria-hidden="true" />
+      <span class="sr-only">{label} </span>
     </span>
   );
 }

@@ -27,7 +27,7 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
 
 function SeenPassage({ passage }: { passage: Seen }) {
   const { n, cited, title, url, page, text } = passage;
-  const mark = cited && <Badge tone="good">cited</Badge>;
+  const mark = cited && <Badge tone="good">Cited</Badge>;
   if (title === null) {
     return (
       <>

@@ -76,13 +76,15 @@ interface RowsProps {
   rows: readonly ListedConversation[];
   openId: string | null;
   hrefOf(id: string): string;
+  /** What all of them have in common. */
+  view?: string;
   /** Where all are of one companion, its name says nothing. */
   hasCompanion?: boolean;
   /** Below them. */
   children?: ComponentChildren;
 }
 
-export function Rows({ label, rows, openId, hrefOf, hasCompanion = true, children }: RowsProps) {
+export function Rows({ label, rows, openId, hrefOf, view, hasCompanion = true, children }: RowsProps) {
   const frame = useRef<HTMLElement>(null);
   // After a reload of one's address.
   useEffect(() => frame.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" }), []);
@@ -104,6 +106,7 @@ export function Rows({ label, rows, openId, hrefOf, hasCompanion = true, childre
             row={row}
             href={hrefOf(row.id)}
             isOpen={row.id === openId}
+            view={view}
             hasCompanion={hasCompanion}
           />
         ))}

@@ -49,7 +49,9 @@ export function Step({ number, title, isDone, isOpen, onToggle, aside, children 
         >
           <Tick isDone={isDone} number={number} />
           <span class="shrink-0 text-16 font-semibold">{title}</span>
-          <span class="ml-auto min-w-0 truncate text-13 text-muted">{aside}</span>
+          <span dir="auto" class="ml-auto min-w-0 truncate text-13 text-muted">
+            {aside}
+          </span>
         </button>
       </h2>
       <div id={id} hidden={!isOpen} class="px-4 pb-6 sm:px-6 sm:pl-15">

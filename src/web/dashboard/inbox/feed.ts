@@ -1,7 +1,7 @@
 /** Conversations outside plain talk as they stand: one stream for all tabs of a browser, read by one of them. */
 import { followEvents, type ServerEvent } from "../lib/event-stream.ts";
 import { State } from "../lib/state.ts";
-import type { Conversation } from "../lib/types.ts";
+import type { ListedConversation as Conversation } from "../lib/types.ts";
 
 export interface Person {
   id: string;
@@ -116,7 +116,7 @@ export function followInbox(
     isLeader = true;
     // What stood there before is sent first, all of it.
     isCurrentMs = lastId === null ? Date.now() + 3000 : 0;
-    stop = followEvents("/api/inbox/events", {
+    stop = followEvents("/api/inbox/events?include=excerpts", {
       lastId,
       onEvent(event) {
         take(event);

@@ -1,6 +1,6 @@
 /** What a conversation's state is called, and who is who in it. */
 import { visitorName } from "../conversations/visitor.tsx";
-import { shortId } from "../lib/format.ts";
+import { formatSince, shortId } from "../lib/format.ts";
 import type { Conversation } from "../lib/types.ts";
 import type { Tone } from "../ui/states.tsx";
 import type { Person, TypingMark } from "./feed.ts";
@@ -25,12 +25,22 @@ export interface StateWords {
 
 /** Null for what needs no word: the companion's own. */
 export function describeState({ state, person, status }: Conversation, ownId: string): StateWords | null {
-  if (state === "waiting") return { tone: "bad", text: "Waiting for a person" };
+  if (state === "waiting") return { tone: "warn", text: "Waiting for a person" };
   if (state === "person" && person) return { tone: "accent", text: namePerson(person, ownId) };
   if (status === "open") return { tone: "warn", text: "Open" };
   if (status === "answered") return { tone: "good", text: "Answered" };
   if (status === "closed") return { tone: "neutral", text: "Closed" };
   return null;
+}
+
+/** What a row of a list shows of it: how long it waits, and its state where the list, all of one view, does not say it. */
+export function describeRow(row: Conversation, ownId: string, view = ""): StateWords[] {
+  const words: StateWords[] = [];
+  if (row.waiting_since) words.push({ tone: "warn", text: `Waiting ${formatSince(row.waiting_since)}` });
+  const state = describeState(row, ownId);
+  const isMine = view === "mine" && row.person?.id === ownId;
+  const isShown = row.state === "person" ? !isMine : words.length === 0 && view !== row.status;
+  return state !== null && isShown ? [...words, state] : words;
 }
 
 /** Of everyone but oneself. */

@@ -47,6 +47,18 @@ export function formatRelative(iso: string, nowMs = Date.now()): string {
   return relative.format(Math.round(seconds / size), unit);
 }
 
+/** "1 min", "3 hr", "2 days": how long something lasts already. */
+export function formatSince(iso: string, nowMs = Date.now()): string {
+  const minutes = Math.max(1, Math.floor((nowMs - Date.parse(iso)) / 60_000));
+  const [unit, size] = (
+    [
+      ["day", 1440],
+      ["hour", 60],
+    ] as const
+  ).find(([, size]) => minutes >= size) ?? ["minute", 1];
+  return Intl.NumberFormat("en", { style: "unit", unit, unitDisplay: "short" }).format(Math.floor(minutes / size));
+}
+
 export function formatDuration(durationMs: number): string {
   return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
 }

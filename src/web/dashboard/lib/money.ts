@@ -13,6 +13,11 @@ export function formatMoney(micros: number): string {
   return (micros > 0 && micros < 99_950 ? small : dollars).format(micros / microsPerDollar);
 }
 
+/** For large figures, whose exact sum stands elsewhere: "< $0.01" below a cent. */
+export function formatRoundMoney(micros: number): string {
+  return micros > 0 && micros < 10_000 ? "< $0.01" : formatMoney(micros);
+}
+
 /** To the last digit. */
 export function formatExactMoney(micros: number): string {
   return whole.format(micros / microsPerDollar);

@@ -131,7 +131,7 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
   const columns: readonly Column<Session>[] = [
     {
       title: "Browser",
-      class: "title",
+
       cell: (session) => (
         <span title={session.user_agent ?? ""}>
           {describeBrowser(session.user_agent)} {session.is_current && <Badge tone="good">This browser</Badge>}
@@ -139,8 +139,13 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
       ),
     },
     { title: "From", cell: ({ ip }) => <code class="font-mono text-13 text-muted">{ip ?? "unknown"}</code> },
-    { title: "Signed in", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
-    { title: "Last used", class: "text-muted", cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+    { title: "Signed in", onPhone: "titled", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
+    {
+      title: "Last used",
+      onPhone: "titled",
+      class: "text-muted",
+      cell: ({ last_used_at }) => <Time at={last_used_at} />,
+    },
     {
       title: "",
       class: "text-right",

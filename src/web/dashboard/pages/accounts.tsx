@@ -23,14 +23,14 @@ export default function AccountsPage() {
   const columns: readonly Column<Account>[] = [
     {
       title: "Account",
-      class: "title",
+
       cell: (account) => (
         <span class="wrap-anywhere">
-          {account.email} {account.id === own.id && <Badge tone="good">you</Badge>}
+          <bdi>{account.email}</bdi> {account.id === own.id && <Badge>You</Badge>}
         </span>
       ),
     },
-    { title: "Plan", cell: ({ plan }) => (plan === "paid" ? <Badge tone="accent">Paid</Badge> : <Badge>Free</Badge>) },
+    { title: "Plan", cell: ({ plan }) => (plan === "paid" ? <Badge tone="accent">Paid</Badge> : "Free") },
     { title: "Role", cell: ({ role }) => (role === "operator" ? "Operator" : "Owner") },
     {
       title: "Status",
@@ -43,7 +43,7 @@ export default function AccountsPage() {
           "Active"
         ),
     },
-    { title: "Created", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
+    { title: "Created", onPhone: "titled", class: "text-muted", cell: ({ created_at }) => <Time at={created_at} /> },
     { title: "", class: "text-right", cell: (account) => <Button onClick={() => setManaged(account)}>Manage…</Button> },
   ];
   return (

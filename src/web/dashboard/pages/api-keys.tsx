@@ -1,5 +1,5 @@
 /** `/app/api-keys`: keys for the account's servers. */
-import { Plus } from "lucide-preact";
+import { Plus, RotateCw, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import type { AskedOfKey } from "../keys/key-dialog.tsx";
 import { hasEnded, shortKey, shownKey } from "../keys/key-line.ts";
@@ -9,10 +9,16 @@ import type { ApiKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
 const KeyDialog = lazy(async () => (await import("../keys/key-dialog.tsx")).KeyDialog);
+
+const acts = [
+  { what: "rotate", label: "Rotate…", Icon: RotateCw },
+  { what: "revoke", label: "Revoke…", Icon: Trash2, isRisk: true },
+] as const;
 
 export default function ApiKeysPage() {
   const list = useList<ApiKey>("/api/keys");
@@ -23,28 +29,36 @@ export default function ApiKeysPage() {
     </Button>
   );
   const columns: readonly Column<ApiKey>[] = [
-    { title: "Name", class: "title", cell: (key) => <KeyName apiKey={key} others={list.items} /> },
+    { title: "Name", cell: (key) => <KeyName apiKey={key} others={list.items} /> },
     {
       title: "Created",
+      onPhone: "titled",
       class: "text-muted lg:whitespace-nowrap",
       cell: (key) => (
-        <span class="max-md:text-right">
+        <span>
           <time dateTime={key.created_at} title={formatInstant(key.created_at)}>
             {formatDay(key.created_at)}
           </time>
+          <Comma />
           <Expiry apiKey={key} />
         </span>
       ),
     },
     {
       title: "Last used",
+      onPhone: "titled",
       class: "text-muted lg:whitespace-nowrap",
       cell: ({ last_used_at, requests }) => (
-        <span class="max-md:text-right">
+        <span>
           <Time at={last_used_at} />
-          <span class="block text-13">
-            {formatNumber(requests)} {requests === 1 ? "request" : "requests"}
-          </span>
+          {requests > 0 && (
+            <>
+              <Comma />
+              <span class="text-13 md:block">
+                {formatNumber(requests)} {requests === 1 ? "request" : "requests"}
+              </span>
+            </>
+          )}
         </span>
       ),
     },
@@ -52,18 +66,12 @@ export default function ApiKeysPage() {
       title: "",
       class: "text-right",
       cell: (key) => (
-        <span class="flex flex-wrap justify-end gap-2 max-md:w-full lg:flex-nowrap">
-          {key.replaced_at === null && (
-            <Button onClick={() => setAsked({ what: "rotate", key })}>
-              Rotate…
-              <Which apiKey={key} />
-            </Button>
-          )}
-          <Button kind="risk" onClick={() => setAsked({ what: "revoke", key })}>
-            Revoke…
-            <Which apiKey={key} />
-          </Button>
-        </span>
+        <RowActions
+          name={`${key.name} ${shortKey(key)}`}
+          items={acts
+            .filter(({ what }) => what !== "rotate" || key.replaced_at === null)
+            .map(({ what, ...item }) => ({ ...item, onChoose: () => setAsked({ what, key }) }))}
+        />
       ),
     },
   ];
@@ -90,21 +98,17 @@ export default function ApiKeysPage() {
   );
 }
 
-/** For screen readers, which read the buttons one after the other. */
-function Which({ apiKey }: { apiKey: ApiKey }) {
-  return (
-    <span class="sr-only">
-      {apiKey.name} {shortKey(apiKey)}
-    </span>
-  );
+/** Where a second line of a cell stands in one line with the first. */
+function Comma() {
+  return <span class="md:hidden">, </span>;
 }
 
 function Expiry({ apiKey }: { apiKey: ApiKey }) {
   const at = apiKey.expires_at;
-  if (at === null) return <span class="block text-13">Never expires</span>;
+  if (at === null) return <span class="text-13 md:block">never expires</span>;
   return (
-    <span class="block text-13" title={formatInstant(at)}>
-      {hasEnded(apiKey) ? <Badge tone="bad">expired</Badge> : `expires ${formatRelative(at)}`}
+    <span class="text-13 md:block" title={formatInstant(at)}>
+      {hasEnded(apiKey) ? <Badge tone="bad">Expired</Badge> : `expires ${formatRelative(at)}`}
     </span>
   );
 }

@@ -14,7 +14,7 @@ import { Empty } from "../ui/states.tsx";
 const columns: readonly Column<AuditEntry>[] = [
   {
     title: "What",
-    class: "title",
+
     cell: (entry) => (
       <span class="min-w-0">
         <Sentence entry={entry} />

@@ -1,5 +1,5 @@
 /** `/app/budgets`: how much may be spent, how much of that is left, and what happens then. */
-import { Plus } from "lucide-preact";
+import { Plus, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { type BudgetLevel, describeUse, leftOf, levelOf, percentOf } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
@@ -14,6 +14,7 @@ import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { ListFrame } from "../ui/list.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Badge, Empty, Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -149,13 +150,12 @@ function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProps) {
           Resets {formatRelative(resets_at)}.
         </span>
       </p>
-      <div class="mt-auto flex flex-wrap gap-2 pt-1">
-        <Button onClick={onEdit}>
-          Edit…<span class="sr-only"> {subject}</span>
-        </Button>
-        <Button kind="risk" onClick={onDelete}>
-          Delete…<span class="sr-only"> {subject}</span>
-        </Button>
+      <div class="mt-auto flex pt-1">
+        <RowActions name={subject} items={[{ label: "Delete…", Icon: Trash2, isRisk: true, onChoose: onDelete }]}>
+          <Button onClick={onEdit}>
+            Edit…<span class="sr-only"> {subject}</span>
+          </Button>
+        </RowActions>
       </div>
     </li>
   );

@@ -17,9 +17,9 @@ export default function NewCompanionPage() {
     navigate(`/app/companions/${made.id}/install`, { replace: true });
   }
   return (
-    <>
+    <div class="mx-auto max-w-3xl">
       <PageHead title="New companion" back={{ href: "/app/companions", label: "Companions" }} />
       <Editor kept={kept} target="new" onSave={create} />
-    </>
+    </div>
   );
 }

@@ -1,18 +1,19 @@
 /** `/app/companions`: the account's companions, found by name, ID or metadata. */
-import { Plus, Search, X } from "lucide-preact";
+import { Plus, Search } from "lucide-preact";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { Avatar } from "../companion/avatar.tsx";
+import { useCompanionColumns } from "../companion/companion-columns.tsx";
+import { MetadataFilter } from "../companion/metadata-filter.tsx";
 import type { Query } from "../lib/api.ts";
 import { useList, useSettled } from "../lib/load.ts";
 import { useRemembered } from "../lib/remembered.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
-import type { Companion, Json } from "../lib/types.ts";
-import { Button, ButtonLink } from "../ui/button.tsx";
+import type { Companion } from "../lib/types.ts";
+import { ButtonLink } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { type Column, List } from "../ui/list.tsx";
-import { PageHead, Time } from "../ui/page.tsx";
-import { Badge, Empty, Notice } from "../ui/states.tsx";
+import { List } from "../ui/list.tsx";
+import { PageHead } from "../ui/page.tsx";
+import { Empty, Notice } from "../ui/states.tsx";
 
 const FirstRunCard = lazy(async () => (await import("../first-run/card.tsx")).FirstRunCard);
 
@@ -32,6 +33,7 @@ export default function CompanionsPage() {
   const filters = [...query].filter(([name]) => name.startsWith("metadata."));
   const filterKey = JSON.stringify(filters);
   const asked = useMemo<Query>(() => ({ q, ...Object.fromEntries(JSON.parse(filterKey)) }), [q, filterKey]);
+  const columns = useCompanionColumns();
   const list = useList<Companion>("/api/companions", asked);
   const isFiltered = q !== "" || filters.length > 0;
   // Once there is something to search, the field stays: it may have the focus.
@@ -51,8 +53,8 @@ export default function CompanionsPage() {
         The assistants on your websites.
       </PageHead>
       {isStarting && (isEmpty || !isClosed) && <FirstRunCard onClose={isEmpty ? undefined : close} />}
-      <div class="mb-4 flex flex-wrap gap-2" hidden={!wasFull.current}>
-        <div class="relative min-w-0 flex-1 basis-60">
+      <div class="mb-4 flex flex-wrap items-center gap-2" hidden={!wasFull.current}>
+        <div class="relative w-full lg:max-w-md">
           <Search size={17} aria-hidden="true" class="absolute top-1/2 left-3 -translate-y-1/2 text-muted" />
           <input
             type="search"
@@ -66,25 +68,8 @@ export default function CompanionsPage() {
             }}
           />
         </div>
-        <FilterForm />
+        <MetadataFilter filters={filters} />
       </div>
-      {filters.length > 0 && (
-        <ul class="mb-4 flex flex-wrap gap-2" aria-label="Filters">
-          {filters.map(([name, value]) => (
-            <li key={name}>
-              <button
-                type="button"
-                onClick={() => replaceSearch({ [name]: null })}
-                aria-label={`Remove the filter ${name} = ${value}`}
-                class="inline-flex max-w-full items-center gap-1.5 rounded-full bg-tint px-3 py-1 font-mono text-13 text-accent wrap-anywhere"
-              >
-                {name.slice("metadata.".length)} = {value}
-                <X size={14} aria-hidden="true" />
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
       {server.demo_page && (
         <Notice tone="neutral" class="mb-4">
           The demo's companion isn't in this list: it belongs to the demo and can't be changed.{" "}
@@ -110,94 +95,5 @@ export default function CompanionsPage() {
         />
       )}
     </>
-  );
-}
-
-const columns: readonly Column<Companion>[] = [
-  {
-    title: "Name",
-    class: "title",
-    cell: (companion) => (
-      <span class="flex min-w-0 items-center gap-3">
-        <Avatar companion={companion} />
-        <span class="min-w-0">
-          <a
-            href={`/app/companions/${companion.id}`}
-            dir="auto"
-            class="font-medium wrap-anywhere hover:text-accent hover:underline"
-          >
-            {companion.name}
-          </a>
-          {!companion.enabled && (
-            <span class="ml-2">
-              <Badge tone="warn">Paused</Badge>
-            </span>
-          )}
-        </span>
-      </span>
-    ),
-  },
-  { title: "Metadata", cell: (companion) => <MetadataCell metadata={companion.metadata} /> },
-  {
-    title: "Changed",
-    class: "md:w-px whitespace-nowrap text-muted",
-    cell: (companion) => <Time at={companion.updated_at} />,
-  },
-];
-
-function MetadataCell({ metadata }: { metadata: { [key: string]: Json } }) {
-  const entries = Object.entries(metadata);
-  if (entries.length === 0) return <span class="text-muted">–</span>;
-  return (
-    <span class="flex min-w-0 flex-wrap gap-1.5">
-      {entries.slice(0, 3).map(([name, value]) => (
-        <span
-          key={name}
-          dir="auto"
-          class="max-w-56 truncate rounded-md bg-sunken px-1.5 py-0.5 font-mono text-12 text-muted"
-        >
-          {name}: {typeof value === "string" ? value : JSON.stringify(value)}
-        </span>
-      ))}
-      {entries.length > 3 && <span class="text-13 text-muted">+{entries.length - 3}</span>}
-    </span>
-  );
-}
-
-function FilterForm() {
-  const [field, setField] = useState("");
-  const [value, setValue] = useState("");
-  const isReady = field.trim() !== "" && value !== "";
-  return (
-    // Not the form of the other pages: the fields beside it would come with the first load.
-    <form
-      class="flex min-w-0 flex-1 basis-72 gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isReady) return;
-        replaceSearch({ [`metadata.${field.trim()}`]: value });
-        setField("");
-        setValue("");
-      }}
-    >
-      <input
-        aria-label="Metadata field"
-        placeholder="Metadata field"
-        dir="ltr"
-        class="control min-w-0 font-mono text-[0.9em]"
-        value={field}
-        onInput={(event) => setField(event.currentTarget.value)}
-      />
-      <input
-        aria-label="Metadata value"
-        placeholder="Value"
-        class="control min-w-0 font-mono text-[0.9em]"
-        value={value}
-        onInput={(event) => setValue(event.currentTarget.value)}
-      />
-      <Button type="submit" disabled={!isReady}>
-        Filter
-      </Button>
-    </form>
   );
 }

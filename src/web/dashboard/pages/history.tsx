@@ -23,13 +23,14 @@ export default function HistoryPage({ params }: { params: Params }) {
 
 function History({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
   const versions = useVersions(companion.id);
-  const opened = Number(useSearch().get("version"));
+  const chosen = Number(useSearch().get("version"));
   const { items } = versions;
   if (items === null) return <Pending of={versions} lines={6} />;
   const current = items[0]?.number ?? 1;
+  const opened = chosen > 0 ? chosen : current;
   return (
-    <div class="grid items-start gap-4 md:grid-cols-[15rem_minmax(0,1fr)]">
-      <section aria-label="Versions" class={opened > 0 ? "max-md:hidden" : ""}>
+    <div class="grid items-start gap-4 md:grid-cols-[18rem_minmax(0,1fr)]">
+      <section aria-label="Versions" class={chosen > 0 ? "max-md:hidden" : ""}>
         <ol class="card overflow-hidden">
           {items.map((version) => (
             <Row
@@ -49,7 +50,8 @@ function History({ companion, onChanged }: { companion: Companion; onChanged(com
           </p>
         )}
       </section>
-      {opened > 0 ? (
+      {/* On phones, where the list is all there is room for, only one that was chosen. */}
+      <div class={chosen > 0 ? "min-w-0" : "min-w-0 max-md:hidden"}>
         <VersionPane
           key={opened}
           companion={companion}
@@ -60,13 +62,7 @@ function History({ companion, onChanged }: { companion: Companion; onChanged(com
             void versions.reload();
           }}
         />
-      ) : (
-        <div class="card p-6 text-center text-pretty text-muted max-md:hidden">
-          {items.length === 1
-            ? "No changes yet. This is how you created it."
-            : "Choose a version to see what changed, or to restore it."}
-        </div>
-      )}
+      </div>
     </div>
   );
 }
@@ -78,11 +74,11 @@ function Row({ version, isOpen, isCurrent }: { version: CompanionVersion; isOpen
       <a
         href={`?version=${number}`}
         aria-current={isOpen ? "true" : undefined}
-        class={`block px-3.5 py-2.5 ${isOpen ? "bg-tint" : "hover:bg-sunken"}`}
+        class={`block px-3.5 py-2.5 ${isOpen ? "md:bg-tint" : "hover:bg-sunken"}`}
       >
         <span class="flex items-baseline justify-between gap-2">
           <span class="font-medium">
-            Version {number} {isCurrent && <Badge tone="good">live</Badge>}
+            Version {number} {isCurrent && <Badge tone="good">Live</Badge>}
           </span>
           <span class="shrink-0 text-12 text-muted">
             <Time at={created_at} />
@@ -94,9 +90,9 @@ function Row({ version, isOpen, isCurrent }: { version: CompanionVersion; isOpen
           </span>
         )}
         <span class="block text-13 text-muted wrap-anywhere">
-          {changed.length > 0 ? nameFields(changed) : "first version"}
+          {changed.length > 0 ? `Changed ${nameFields(changed)}` : "First version"}
         </span>
-        <span dir="auto" class="block truncate text-12 text-muted">
+        <span dir="auto" class="block text-12 wrap-anywhere text-muted">
           {describeOrigin(version)}
         </span>
       </a>

@@ -1,16 +1,17 @@
 /** `/app/inbox`: conversations that people have to do with, alive, beside the one that is open. */
 import { useState } from "preact/hooks";
-import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { CompanionChip } from "../companion/companion-picker.tsx";
 import { Rows, Split } from "../conversations/split.tsx";
 import { ConversationPane } from "../inbox/conversation-pane.tsx";
 import { inboxRows, isConnected, waitsFor } from "../inbox/feed.ts";
+import { useEvery } from "../lib/load.ts";
 import { inboxPath, navigate, replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
-import type { Conversation } from "../lib/types.ts";
+import type { Conversation, ListedConversation } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
-import { CheckField, SelectField } from "../ui/field.tsx";
+import { Choice, Toggle } from "../ui/chips.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Empty, Notice, Skeleton } from "../ui/states.tsx";
 
@@ -45,6 +46,9 @@ export default function InboxPage() {
   const openId = query.get("c");
   const view = views.find(({ name }) => name === query.get("view"))?.name ?? "all";
   const [shown, setShown] = useState(perPage);
+  // How long they wait.
+  const [, setMinute] = useState(0);
+  useEvery(60_000, () => setMinute(Date.now()));
   const [companionId, tag] = [query.get("companion_id") ?? "", query.get("tag") ?? ""];
   const isUnread = query.get("unread") === "true";
   const all = [...rows.values()];
@@ -61,7 +65,7 @@ export default function InboxPage() {
   return (
     <>
       <div class={openId === null ? "" : "max-md:hidden"}>
-        <PageHead title="Inbox">Conversations in which a person is asked for, answers, or owes an answer.</PageHead>
+        <PageHead title="Inbox">Conversations that need a person.</PageHead>
       </div>
       <Connection />
       <Split
@@ -69,26 +73,15 @@ export default function InboxPage() {
         list={
           <>
             <Views view={view} count={(name) => filtered.filter((row) => isIn(name, row, ownId)).length} />
-            <details class="text-14" open={companionId !== "" || tag !== "" || isUnread}>
-              <summary class="text-muted">Filter</summary>
-              <div class="mt-2 space-y-3">
-                <CompanionPicker value={companionId} onValue={(companion_id) => replaceSearch({ companion_id })} />
-                {tags.length > 0 && (
-                  <SelectField
-                    label="Tag"
-                    value={tag}
-                    onValue={(tag) => replaceSearch({ tag })}
-                    options={[{ value: "", label: "Any" }, ...tags.map((tag) => ({ value: tag, label: tag }))]}
-                  />
-                )}
-                <CheckField
-                  label="Only unread"
-                  checked={isUnread}
-                  onChecked={(isOn) => replaceSearch({ unread: isOn ? "true" : null })}
-                />
-              </div>
-            </details>
-            <List rows={listed.slice(0, shown)} openId={openId} isNarrow={isNarrow} />
+            {/* biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields. */}
+            <div role="group" aria-label="Filters" class="flex flex-wrap gap-1.5">
+              <CompanionChip />
+              {tags.length > 0 && (
+                <Choice label="Tag" name="tag" value={tag} options={tags.map((tag) => ({ name: tag, label: tag }))} />
+              )}
+              <Toggle label="Unread" name="unread" />
+            </div>
+            <List rows={listed.slice(0, shown)} view={view} openId={openId} isNarrow={isNarrow} />
             {listed.length > shown && <Button onClick={() => setShown(shown + perPage)}>Show more</Button>}
           </>
         }
@@ -140,12 +133,13 @@ function Views({ view, count }: { view: View; count(name: View): number }) {
 }
 
 interface ListProps {
-  rows: readonly Conversation[];
+  rows: readonly ListedConversation[];
+  view: View;
   openId: string | null;
   isNarrow: boolean;
 }
 
-function List({ rows, openId, isNarrow }: ListProps) {
+function List({ rows, view, openId, isNarrow }: ListProps) {
   const connected = use(isConnected);
   if (rows.length === 0 && connected === null) return <Skeleton />;
   if (rows.length === 0) {
@@ -155,7 +149,7 @@ function List({ rows, openId, isNarrow }: ListProps) {
       <Empty title="All quiet">Conversations appear here as soon as a visitor asks for a person.</Empty>
     );
   }
-  return <Rows label="Inbox" rows={rows} openId={openId} hrefOf={pathOf} />;
+  return <Rows label="Inbox" rows={rows} view={view} openId={openId} hrefOf={pathOf} />;
 }
 
 /** The page as it is, with another conversation. */

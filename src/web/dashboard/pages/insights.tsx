@@ -1,7 +1,7 @@
 /** `/app/insights`: how conversations went, in figures that say what they mean. */
 import { CompanionPicker } from "../companion/companion-picker.tsx";
 import { Busy } from "../insights/busy.tsx";
-import { Figures } from "../insights/figures.tsx";
+import { InsightFigures } from "../insights/figures.tsx";
 import { toSearch } from "../lib/api.ts";
 import { formatDay } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
@@ -16,6 +16,8 @@ const ranges = [
   { value: "30", label: "Last 30 days" },
   { value: "92", label: "Last 92 days" },
 ] as const;
+/** Below it, the hours are chance. */
+const leastForPattern = 20;
 const dayMs = 86_400_000;
 
 /** The day of the zone, so many days before today there. */
@@ -41,7 +43,7 @@ export default function InsightsPage() {
           ? "How conversations went."
           : `${formatDay(`${data.from}T12:00`)} to ${formatDay(`${data.to}T12:00`)}, days in ${timezone}.`}
       </PageHead>
-      <div class="mb-6 grid gap-3 sm:grid-cols-3">
+      <div class="mb-6 grid grid-cols-2 gap-3 sm:grid-cols-3 max-sm:[&>:first-child]:col-span-2">
         <CompanionPicker value={companionId} onValue={(id) => replaceSearch({ companion_id: id })} />
         <SelectField label="Time" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
         <SelectField
@@ -57,9 +59,15 @@ export default function InsightsPage() {
         <Empty title="No conversations in this time">Choose a longer time, or put a companion on your website.</Empty>
       ) : (
         <div class="space-y-6">
-          <Figures data={data} companionId={companionId} />
+          <InsightFigures data={data} companionId={companionId} />
           <Section title="When visitors write" hint="Conversations that began, by weekday and hour.">
-            <Busy busy={data.busy} />
+            {data.conversations < leastForPattern ? (
+              <p class="text-muted">
+                Too few conversations to show a pattern yet: it appears from {leastForPattern} on.
+              </p>
+            ) : (
+              <Busy busy={data.busy} />
+            )}
           </Section>
         </div>
       )}

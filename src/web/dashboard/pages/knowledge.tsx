@@ -42,13 +42,13 @@ function Knowledge({ companion }: { companion: Companion }) {
   return (
     <>
       <div class="mb-5 flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
-        <nav aria-label="Knowledge" class="flex max-w-full overflow-x-auto rounded-[0.6rem] bg-sunken p-0.5">
+        <nav aria-label="Knowledge" class="flex max-w-full overflow-x-auto rounded-lg bg-sunken p-0.5">
           <View href={here} isHere={show === "sources"} label="Sources" />
           <View href={`${here}?show=try`} isHere={show === "try"} label="Try a question" />
           <View
             href={`${here}?show=unanswered`}
             isHere={show === "unanswered"}
-            label={open === 0 ? "Unanswered" : `Unanswered (${open}${unanswered.hasMore ? "+" : ""})`}
+            label={open === 0 ? "Unanswered" : `Unanswered ${open}${unanswered.hasMore ? "+" : ""}`}
           />
         </nav>
         <p class="text-14 text-pretty text-muted">
@@ -86,7 +86,7 @@ function View({ href, isHere, label }: { href: string; isHere: boolean; label: s
     <a
       href={href}
       aria-current={isHere ? "page" : undefined}
-      class={`shrink-0 rounded-[0.5rem] px-3 py-1 text-14 font-medium ${isHere ? "bg-card text-ink" : "text-muted hover:text-ink"}`}
+      class={`shrink-0 rounded-md px-2 py-1 sm:px-3 text-14 font-medium ${isHere ? "bg-card text-ink" : "text-muted hover:text-ink"}`}
     >
       {label}
     </a>

@@ -1,5 +1,5 @@
 /** `/app/leads`: contacts that visitors have left. */
-import { Download } from "lucide-preact";
+import { Download, MessageSquareText, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionPicker } from "../companion/companion-picker.tsx";
 import { call, send, toSearch, toSentence } from "../lib/api.ts";
@@ -8,10 +8,11 @@ import { useAction, useList } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Lead } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
+import { Button, ButtonLink } from "../ui/button.tsx";
 import { saveFile } from "../ui/copy.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { ListFrame, Table } from "../ui/list.tsx";
+import { RowActions, RowLabel } from "../ui/menu.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -57,7 +58,7 @@ export default function LeadsPage() {
             rows={list.items}
             keyOf={({ conversation_id }) => conversation_id}
             columns={[
-              { title: "Contact", class: "title", cell: (lead) => <Contact lead={lead} /> },
+              { title: "Contact", cell: (lead) => <Contact lead={lead} /> },
               {
                 title: "Companion",
                 cell: ({ companion_id }) => <span dir="auto">{names[companion_id] ?? "Deleted companion"}</span>,
@@ -74,16 +75,18 @@ export default function LeadsPage() {
               {
                 title: "",
                 cell: (lead) => (
-                  <span class="flex justify-end gap-3">
-                    <a class="text-accent underline" href={`/app/conversations/${lead.conversation_id}`}>
-                      Conversation
-                    </a>
-                    {mayChange && (
-                      <button type="button" class="text-bad underline" onClick={() => setAsked(lead)}>
-                        Delete<span class="sr-only"> {lead.email}</span>
-                      </button>
-                    )}
-                  </span>
+                  <RowActions
+                    name={lead.email ?? "this lead"}
+                    items={
+                      mayChange
+                        ? [{ label: "Delete…", Icon: Trash2, isRisk: true, onChoose: () => setAsked(lead) }]
+                        : []
+                    }
+                  >
+                    <ButtonLink href={`/app/conversations/${lead.conversation_id}`}>
+                      <RowLabel Icon={MessageSquareText}>Open conversation</RowLabel>
+                    </ButtonLink>
+                  </RowActions>
                 ),
               },
             ]}

@@ -1,5 +1,5 @@
 /** `/app/members`: the people who work with the account's companions: invited, changed, given another link, removed. */
-import { Plus } from "lucide-preact";
+import { Link, Pencil, Plus, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useList } from "../lib/load.ts";
@@ -10,10 +10,17 @@ import { isOwner, personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty, Notice } from "../ui/states.tsx";
 
 const MemberDialog = lazy(async () => (await import("../members/member-dialogs.tsx")).MemberDialog);
+
+const acts = [
+  { what: "edit", label: "Edit…", Icon: Pencil },
+  { what: "link", label: "New link…", Icon: Link },
+  { what: "remove", label: "Remove…", Icon: UserRoundX, isRisk: true },
+] as const;
 
 export default function MembersPage() {
   return isOwner(useSession()) ? <Members /> : <Empty title="Only owners can see members" />;
@@ -32,15 +39,18 @@ function Members() {
   const columns: readonly Column<Member>[] = [
     {
       title: "Member",
-      class: "title",
+
       cell: (member) => (
         <span class="block min-w-0">
           <span dir="auto" class="font-medium wrap-anywhere">
             {member.name ?? member.email}
           </span>{" "}
-          {member.id === ownId && <Badge tone="accent">you</Badge>}{" "}
-          {member.joined_at === null && <Badge tone="warn">invited</Badge>}
-          {member.name !== null && <span class="block text-13 text-muted wrap-anywhere">{member.email}</span>}
+          {member.id === ownId && <Badge>You</Badge>} {member.joined_at === null && <Badge tone="warn">Invited</Badge>}
+          {member.name !== null && (
+            <span dir="ltr" class="block text-13 text-muted wrap-anywhere">
+              {member.email}
+            </span>
+          )}
         </span>
       ),
     },
@@ -51,27 +61,26 @@ function Members() {
     { title: "Companions", cell: ({ companion_ids }) => <Companions ids={companion_ids} /> },
     {
       title: "Two-factor",
-      cell: ({ has_totp }) => <Badge tone={has_totp ? "good" : "neutral"}>{has_totp ? "On" : "Off"}</Badge>,
+      onPhone: "titled",
+      cell: ({ has_totp }) => (has_totp ? <Badge tone="good">On</Badge> : "Off"),
     },
-    { title: "Joined", class: "text-muted", cell: ({ joined_at }) => <Time at={joined_at} never="not yet" /> },
+    {
+      title: "Joined",
+      onPhone: "titled",
+      class: "text-muted",
+      cell: ({ joined_at }) => joined_at && <Time at={joined_at} />,
+    },
     {
       title: "",
       class: "text-right",
       cell: (member) =>
         member.id !== session.account.id && (
-          <span class="flex flex-wrap justify-end gap-2 max-md:w-full">
-            <Button onClick={() => setAsked({ what: "edit", member })}>
-              Edit…<span class="sr-only"> {member.email}</span>
-            </Button>
-            <Button onClick={() => setAsked({ what: "link", member })}>
-              New link…<span class="sr-only"> {member.email}</span>
-            </Button>
-            {member.id !== ownId && (
-              <Button kind="risk" onClick={() => setAsked({ what: "remove", member })}>
-                Remove…<span class="sr-only"> {member.email}</span>
-              </Button>
-            )}
-          </span>
+          <RowActions
+            name={member.email}
+            items={acts
+              .filter(({ what }) => what !== "remove" || member.id !== ownId)
+              .map(({ what, ...item }) => ({ ...item, onChoose: () => setAsked({ what, member }) }))}
+          />
         ),
     },
   ];
@@ -94,12 +103,12 @@ function Members() {
 
 function Companions({ ids }: { ids: readonly string[] | null }) {
   const names = useCompanionNames(ids ?? []);
-  if (ids === null) return <span class="text-muted">all</span>;
-  if (ids.length === 0) return <span class="text-muted">none</span>;
+  if (ids === null) return <>All companions</>;
+  if (ids.length === 0) return <>No companions</>;
   const shown = ids.slice(0, 3).map((id) => names[id] ?? "a companion");
   const more = ids.length - shown.length;
   return (
-    <span dir="auto" class="wrap-anywhere max-md:text-right">
+    <span dir="auto" class="wrap-anywhere">
       {shown.join(", ")}
       {more > 0 && ` and ${more} more`}
     </span>

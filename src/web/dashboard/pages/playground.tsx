@@ -20,7 +20,11 @@ export default function PlaygroundPage({ params }: { params: Params }) {
 
 const kinds = {
   owner: { name: "As yourself", hint: "Not saved. Counts towards today's messages and usage.", Trial: OwnerTrial },
-  visitor: { name: "As a visitor", hint: "Saved like any visitor's chat. All limits apply.", Trial: VisitorTrial },
+  visitor: {
+    name: "As a visitor",
+    hint: "Saved like any visitor's chat; all limits apply. Visitors get no details of replies: they are under Conversations.",
+    Trial: VisitorTrial,
+  },
   compare: {
     name: "Side by side",
     hint: "Both versions answer each message. Not saved; each reply counts.",

@@ -1,5 +1,5 @@
 /** `/app/companions/:id/tools`: what a companion's model may call, tried and watched. */
-import { Plus } from "lucide-preact";
+import { History, KeyRound, Pencil, Play, Plus, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionFrame } from "../companion/companion-frame.tsx";
 import { useList } from "../lib/load.ts";
@@ -9,6 +9,7 @@ import type { AskedOfTool, ToolAct } from "../tools/tool-dialog.tsx";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { ListFrame } from "../ui/list.tsx";
+import { RowActions, RowLabel } from "../ui/menu.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
 const ToolDialog = lazy(async () => (await import("../tools/tool-dialog.tsx")).ToolDialog);
@@ -59,44 +60,47 @@ function Tools({ companionId }: { companionId: string }) {
   );
 }
 
-const acts: readonly { what: ToolAct; label: string }[] = [
-  { what: "try", label: "Try…" },
-  { what: "calls", label: "Last calls" },
-  { what: "edit", label: "Edit…" },
-  { what: "rotate", label: "New secret…" },
-  { what: "delete", label: "Delete…" },
-];
+const acts = [
+  { what: "edit", label: "Edit…", Icon: Pencil },
+  { what: "calls", label: "Last calls", Icon: History },
+  { what: "rotate", label: "New secret…", Icon: KeyRound },
+  { what: "delete", label: "Delete…", Icon: Trash2, isRisk: true },
+] as const;
 
 /** One tool: what it is called, where it is, whom it is for, and what can be done with it. */
 function ToolRow({ tool, onAct }: { tool: Tool; onAct(what: ToolAct): void }) {
   const { title, name, url, mcp_url, tools, confirm, requires_visitor } = tool;
   return (
-    <li class="border-line px-4 py-3 not-last:border-b">
-      <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h2 class="min-w-0 font-medium wrap-anywhere" dir="auto">
-          {title}
-        </h2>
-        <code class="font-mono text-13 text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
-        {requires_visitor && <Badge tone="good">verified visitors only</Badge>}
-        {confirm && <Badge tone="warn">asks before each call</Badge>}
+    <li class="flex items-start gap-3 border-line px-4 py-3 not-last:border-b">
+      <div class="min-w-0 flex-1">
+        <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h2 class="min-w-0 font-medium wrap-anywhere" dir="auto">
+            {title}
+          </h2>
+          <code class="font-mono text-13 text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
+          {requires_visitor && <Badge tone="good">Verified visitors only</Badge>}
+          {confirm && <Badge tone="warn">Asks before each call</Badge>}
+        </div>
+        <p class="mt-0.5 text-13 text-muted wrap-anywhere">{url ?? mcp_url}</p>
+        {mcp_url !== null && (
+          <p class="mt-0.5 text-13 text-muted wrap-anywhere">
+            MCP server: {tools === null ? "all of its tools" : tools.join(", ")}
+          </p>
+        )}
       </div>
-      <p class="mt-0.5 text-13 text-muted wrap-anywhere">{url ?? mcp_url}</p>
-      {mcp_url !== null && (
-        <p class="mt-0.5 text-13 text-muted wrap-anywhere">
-          MCP server: {tools === null ? "all of its tools" : tools.join(", ")}
-        </p>
-      )}
-      <div class="mt-2 flex flex-wrap gap-2">
-        {acts
+      <RowActions
+        name={title}
+        items={acts
           // The requests of MCP are not signed.
           .filter(({ what }) => what !== "rotate" || mcp_url === null)
-          .map(({ what, label }) => (
-            <Button key={what} kind={what === "delete" ? "risk" : "secondary"} onClick={() => onAct(what)}>
-              {label}
-              <span class="sr-only"> {title}</span>
-            </Button>
-          ))}
-      </div>
+          .map(({ what, ...item }) => ({ ...item, onChoose: () => onAct(what) }))}
+      >
+        <Button onClick={() => onAct("try")}>
+          <RowLabel Icon={Play}>
+            Try…<span class="sr-only"> {title}</span>
+          </RowLabel>
+        </Button>
+      </RowActions>
     </li>
   );
 }

@@ -1,5 +1,5 @@
 /** `/app/visitor-keys`: the keys with which websites vouch for their visitors, and the code that does so. */
-import { Plus } from "lucide-preact";
+import { Plus, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { formatDay, formatInstant } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
@@ -8,8 +8,9 @@ import type { VisitorKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { PageHead, Section } from "../ui/page.tsx";
-import { Badge, Empty } from "../ui/states.tsx";
+import { Empty } from "../ui/states.tsx";
 import { describeReach, SignGuide } from "../visitor-keys/sign-guide.tsx";
 
 const NewVisitorKeyDialog = lazy(
@@ -31,7 +32,7 @@ export default function VisitorKeysPage() {
   const columns: readonly Column<VisitorKey>[] = [
     {
       title: "Name",
-      class: "title",
+
       cell: ({ id, name }) => (
         <span class="block min-w-0">
           <span dir="auto" class="font-medium wrap-anywhere">
@@ -49,9 +50,10 @@ export default function VisitorKeysPage() {
         </span>
       ),
     },
-    { title: "Algorithm", cell: ({ algorithm }) => <Badge>{algorithm}</Badge> },
+    { title: "Algorithm", cell: ({ algorithm }) => <code class="font-mono text-13">{algorithm}</code> },
     {
       title: "Created",
+      onPhone: "titled",
       class: "whitespace-nowrap text-muted",
       cell: ({ created_at }) => (
         <time dateTime={created_at} title={formatInstant(created_at)}>
@@ -63,10 +65,10 @@ export default function VisitorKeysPage() {
       title: "",
       class: "text-right",
       cell: (key) => (
-        <Button kind="risk" onClick={() => setAsked({ what: "revoke", key })}>
-          Revoke…
-          <span class="sr-only">{key.name}</span>
-        </Button>
+        <RowActions
+          name={key.name}
+          items={[{ label: "Revoke…", Icon: Trash2, isRisk: true, onChoose: () => setAsked({ what: "revoke", key }) }]}
+        />
       ),
     },
   ];

@@ -1,5 +1,5 @@
 /** `/app/webhooks`: which of the account's servers receive events, and whether they confirm them. */
-import { Plus } from "lucide-preact";
+import { History, KeyRound, Pencil, Plus, Power, Send, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction, useList } from "../lib/load.ts";
@@ -8,6 +8,7 @@ import type { Webhook } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { ListFrame } from "../ui/list.tsx";
+import { RowActions, RowLabel } from "../ui/menu.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Badge, Empty, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -57,13 +58,13 @@ export default function WebhooksPage() {
   );
 }
 
-const acts: readonly { what: WebhookAct; label: string }[] = [
-  { what: "test", label: "Try…" },
-  { what: "deliveries", label: "Deliveries" },
-  { what: "edit", label: "Edit…" },
-  { what: "rotate", label: "New secret…" },
-  { what: "delete", label: "Delete…" },
-];
+const acts = [
+  { what: "deliveries", label: "Deliveries", Icon: History },
+  { what: "test", label: "Try…", Icon: Send },
+  { what: "edit", label: "Edit…", Icon: Pencil },
+  { what: "rotate", label: "New secret…", Icon: KeyRound },
+  { what: "delete", label: "Delete…", Icon: Trash2, isRisk: true },
+] as const;
 
 interface WebhookRowProps {
   webhook: Webhook;
@@ -80,37 +81,46 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
     await onChanged();
   });
   return (
-    <li class="border-line px-4 py-3 not-last:border-b">
-      <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h2 class="min-w-0 font-medium wrap-anywhere">{url}</h2>
-        {!enabled && <Badge tone={disabled_reason === null ? "neutral" : "bad"}>disabled</Badge>}
-        {include_content && <Badge tone="warn">includes messages</Badge>}
-      </div>
-      <p class="mt-0.5 text-13 text-muted wrap-anywhere" dir="auto">
-        {describeReach(webhook)}
-      </p>
-      {disabled_reason !== null && (
-        <p class="mt-1.5 text-14 text-pretty text-bad wrap-anywhere">
-          {disabled_reason}{" "}
-          <span class="text-muted">
-            Waiting events were dropped. Once your server responds again, enable it and resend what it needs.
-          </span>
+    <li class="flex items-start gap-3 border-line px-4 py-3 not-last:border-b">
+      <div class="min-w-0 flex-1">
+        <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h2 class="min-w-0 font-medium wrap-anywhere">{url}</h2>
+          {!enabled && <Badge tone={disabled_reason === null ? "neutral" : "bad"}>Disabled</Badge>}
+          {include_content && <Badge tone="warn">Includes messages</Badge>}
+        </div>
+        <p class="mt-0.5 text-13 text-muted wrap-anywhere" dir="auto">
+          {describeReach(webhook)}
         </p>
-      )}
-      {enable.error !== null && <Problem class="mt-2">{toSentence(enable.error)}</Problem>}
-      <div class="mt-2 flex flex-wrap gap-2">
-        {!enabled && (
-          <Button kind="primary" isBusy={enable.isBusy} onClick={() => void enable.run()}>
-            Enable again<span class="sr-only"> {url}</span>
+        {disabled_reason !== null && (
+          <p class="mt-1.5 text-14 text-pretty text-bad wrap-anywhere">
+            {disabled_reason}{" "}
+            <span class="text-muted">
+              Waiting events were dropped. Once your server responds again, enable it and resend what it needs.
+            </span>
+          </p>
+        )}
+        {enable.error !== null && <Problem class="mt-2">{toSentence(enable.error)}</Problem>}
+      </div>
+      <RowActions
+        name={url}
+        items={acts
+          .filter(({ what }) => what !== "deliveries" || !enabled)
+          .map(({ what, ...item }) => ({ ...item, onChoose: () => onAct(what) }))}
+      >
+        {enabled ? (
+          <Button onClick={() => onAct("deliveries")}>
+            <RowLabel Icon={History}>
+              Deliveries<span class="sr-only"> {url}</span>
+            </RowLabel>
+          </Button>
+        ) : (
+          <Button isBusy={enable.isBusy} onClick={() => void enable.run()}>
+            <RowLabel Icon={Power}>
+              Enable<span class="sr-only"> {url}</span>
+            </RowLabel>
           </Button>
         )}
-        {acts.map(({ what, label }) => (
-          <Button key={what} kind={what === "delete" ? "risk" : "secondary"} onClick={() => onAct(what)}>
-            {label}
-            <span class="sr-only"> {url}</span>
-          </Button>
-        ))}
-      </div>
+      </RowActions>
     </li>
   );
 }

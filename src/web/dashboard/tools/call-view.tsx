@@ -4,12 +4,12 @@ import type { ToolCall } from "../lib/types.ts";
 import { Badge, type Tone } from "../ui/states.tsx";
 
 const states: Record<string, { tone: Tone; label: string }> = {
-  waiting: { tone: "warn", label: "waiting for the visitor" },
-  running: { tone: "neutral", label: "no answer yet" },
-  done: { tone: "good", label: "done" },
-  failed: { tone: "bad", label: "failed" },
-  refused: { tone: "bad", label: "refused" },
-  declined: { tone: "neutral", label: "declined" },
+  waiting: { tone: "warn", label: "Waiting for the visitor" },
+  running: { tone: "neutral", label: "No answer yet" },
+  done: { tone: "good", label: "Done" },
+  failed: { tone: "bad", label: "Failed" },
+  refused: { tone: "bad", label: "Refused" },
+  declined: { tone: "neutral", label: "Declined" },
 };
 
 type Call = Pick<ToolCall, "call_id" | "tool" | "arguments" | "result"> & { state: string };
@@ -45,7 +45,7 @@ export function CallList<Shown extends Call>({ calls, aside, foot }: CallListPro
           <li key={call.call_id} class="border-line px-3.5 py-1.5 not-last:border-b">
             <details>
               <summary class="py-0.5 wrap-anywhere">
-                <code class="font-mono text-[0.92em] text-ink">{call.tool}</code> <Badge tone={tone}>{label}</Badge>{" "}
+                <code class="font-mono text-13 text-ink">{call.tool}</code> <Badge tone={tone}>{label}</Badge>{" "}
                 {aside?.(call)}
               </summary>
               <div class="space-y-2 py-1.5">

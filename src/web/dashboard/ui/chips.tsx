@@ -18,19 +18,41 @@ interface ChoiceProps {
 
 export function Choice({ label, name, value, options }: ChoiceProps) {
   return (
-    <select
-      aria-label={label}
-      class={`${chip} [field-sizing:content] ${value ? chosen : ""}`}
-      value={value}
-      onChange={({ currentTarget }) => replaceSearch({ [name]: currentTarget.value })}
+    <span class="relative inline-flex max-w-full">
+      <select
+        aria-label={label}
+        class={`${chip} max-w-full appearance-none pr-7 [field-sizing:content] ${value ? chosen : ""}`}
+        value={value}
+        onChange={({ currentTarget }) => replaceSearch({ [name]: currentTarget.value })}
+      >
+        <option value="">{label}</option>
+        {options.map((option) => (
+          <option key={option.name} value={option.name}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+      <ChevronDown
+        size={14}
+        aria-hidden="true"
+        class={`pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 ${value ? "text-accent" : ""}`}
+      />
+    </span>
+  );
+}
+
+/** On while the address has it as `true`. */
+export function Toggle({ label, name }: { label: string; name: string }) {
+  const isOn = useSearch().get(name) === "true";
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      class={`${chip} ${isOn ? chosen : ""}`}
+      onClick={() => replaceSearch({ [name]: isOn ? null : "true" })}
     >
-      <option value="">{label}</option>
-      {options.map((option) => (
-        <option key={option.name} value={option.name}>
-          {option.label}
-        </option>
-      ))}
-    </select>
+      {label}
+    </button>
   );
 }
 
@@ -54,9 +76,7 @@ export function Chip({ label, isChosen, children }: { label: string; isChosen: b
         </span>
         <ChevronDown size={14} aria-hidden="true" />
       </summary>
-      <div class="absolute left-0 z-20 mt-1 w-64 rounded-lg border border-line bg-card p-3 [box-shadow:0_12px_32px_--alpha(var(--color-shade)/16%)]">
-        {children}
-      </div>
+      <div class="absolute left-0 z-20 mt-1 w-64 rounded-lg border border-line bg-card p-3 floating">{children}</div>
     </details>
   );
 }

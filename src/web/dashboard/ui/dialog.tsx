@@ -48,7 +48,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isHeld = fa
         if (isSticky || isHeld) currentTarget.showModal();
         if (!isSticky) onClose();
       }}
-      class={`m-auto w-[calc(100%-2rem)] ${isWide ? "max-w-2xl" : "max-w-lg"} animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-0 text-ink [box-shadow:0_24px_64px_--alpha(var(--color-shade)/30%)]`}
+      class={`m-auto w-[calc(100%-2rem)] ${isWide ? "max-w-2xl" : "max-w-lg"} animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-0 text-ink floating`}
     >
       <div class="p-5 sm:p-6">
         <div class="mb-4 flex items-start justify-between gap-4">

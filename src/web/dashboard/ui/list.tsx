@@ -5,12 +5,15 @@ import type { LoadedList } from "../lib/load.ts";
 import { Button } from "./button.tsx";
 import { Failure, Problem, Skeleton } from "./states.tsx";
 
+/** The first is the row's title. */
 export interface Column<Row> {
   /** Empty for actions. */
   title: string;
   cell(row: Row): ComponentChildren;
   class?: string;
   isNumber?: boolean;
+  /** On phones cells are parts of one line below the row's title, with their own titles if so wanted. One that is null is left out. */
+  onPhone?: "hide" | "titled";
 }
 
 interface TableProps<Row> {
@@ -21,15 +24,19 @@ interface TableProps<Row> {
   keyOf(row: Row): string;
 }
 
-/** On narrow screens each row is a block whose cells carry the column's title. */
+/** On phones a row is its title, one line of facts, and its actions at the top right. */
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
-    <div class="overflow-x-auto overflow-y-hidden md:-mx-3">
+    <div class="card overflow-x-auto overflow-y-hidden">
       <table aria-label={label} class="w-full border-collapse max-md:block">
         <thead class="max-md:sr-only">
           <tr class="border-b border-line text-left text-13 text-muted">
             {columns.map((column) => (
-              <th key={column.title} scope="col" class={`px-3 py-2 font-medium ${column.isNumber ? "text-right" : ""}`}>
+              <th
+                key={column.title}
+                scope="col"
+                class={`px-4 py-2.5 font-medium ${column.isNumber ? "text-right" : ""}`}
+              >
                 {column.title || <span class="sr-only">Actions</span>}
               </th>
             ))}
@@ -37,28 +44,41 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         </thead>
         <tbody class="max-md:block">
           {rows.map((row) => (
-            <tr key={keyOf(row)} class="border-line not-last:border-b hover:bg-sunken/50 max-md:block max-md:py-3">
-              {columns.map((column) => (
-                <td
-                  key={column.title}
-                  class={`px-3 py-3 align-middle max-md:flex max-md:items-baseline max-md:justify-between max-md:gap-4 max-md:px-0 max-md:py-1 ${
-                    column.isNumber ? "text-right tabular-nums" : ""
-                  } ${column.class ?? ""}`}
-                >
-                  {column.title && column.class !== "title" && (
-                    <span aria-hidden="true" class="shrink-0 text-13 text-muted md:hidden">
-                      {column.title}
-                    </span>
-                  )}
-                  {column.cell(row)}
-                </td>
-              ))}
+            <tr
+              key={keyOf(row)}
+              class="relative border-line not-last:border-b hover:bg-sunken/50 max-md:block max-md:px-4 max-md:py-3"
+            >
+              {columns.map((column, at) => {
+                const content = column.cell(row);
+                const isTitled = at > 0 && (column.onPhone === "titled" || column.isNumber);
+                return (
+                  <td
+                    key={column.title}
+                    class={`cell align-middle md:px-4 md:py-3 ${roleOf(column, at)} ${
+                      column.isNumber ? "text-right tabular-nums" : ""
+                    } ${column.class ?? ""}`}
+                  >
+                    {isTitled && content !== null && (
+                      <span aria-hidden="true" class="md:hidden">
+                        {column.title}{" "}
+                      </span>
+                    )}
+                    {content}
+                  </td>
+                );
+              })}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+function roleOf<Row>({ title, onPhone }: Column<Row>, at: number): string {
+  if (at === 0) return "is-title";
+  if (title === "") return "is-actions";
+  return onPhone === "hide" ? "max-md:hidden" : "is-fact";
 }
 
 interface ListProps<Item extends { id: string }> {

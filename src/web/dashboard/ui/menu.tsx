@@ -1,5 +1,7 @@
-/** What is seldom done, behind a button: a menu that opens below it, with the keys of menus. */
+/** What is seldom done, behind a button: a menu that opens beside it, with the keys of menus. */
 import { Ellipsis, type LucideIcon } from "lucide-preact";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { IconButton } from "./button.tsx";
 import { useMenu } from "./use-menu.ts";
 
@@ -19,11 +21,7 @@ export function MoreMenu({ label, items }: { label: string; items: readonly Menu
         <Ellipsis size={18} aria-hidden="true" />
       </IconButton>
       {isOpen && (
-        <div
-          role="menu"
-          aria-label={label}
-          class="absolute top-full right-0 z-20 mt-1 min-w-48 animate-[rise_140ms_ease-out] rounded-lg border border-line bg-card p-1 [box-shadow:0_12px_32px_--alpha(var(--color-shade)/16%)]"
-        >
+        <Floating label={label}>
           {items.map(({ label, Icon, isRisk, onChoose }) => (
             <button
               key={label}
@@ -40,8 +38,76 @@ export function MoreMenu({ label, items }: { label: string; items: readonly Menu
               {label}
             </button>
           ))}
-        </div>
+        </Floating>
       )}
+    </div>
+  );
+}
+
+interface RowActionsProps {
+  /** Of the row, for screen readers. */
+  name: string;
+  items: readonly MenuItem[];
+  /** The one button that is always in sight, if any. */
+  children?: ComponentChildren;
+}
+
+/** What can be done with one row of a list. */
+export function RowActions({ name, items, children }: RowActionsProps) {
+  return (
+    <div class="flex shrink-0 items-center justify-end gap-1">
+      {children}
+      <MoreMenu label={`Actions for ${name}`} items={items} />
+    </div>
+  );
+}
+
+/** Of the one button in sight: its sign alone on phones, where there is no room for more. */
+export function RowLabel({ Icon, children }: { Icon: LucideIcon; children: ComponentChildren }) {
+  return (
+    <>
+      <Icon size={16} aria-hidden="true" class="md:hidden" />
+      <span class="max-md:sr-only">{children}</span>
+    </>
+  );
+}
+
+const gap = 4;
+const edge = 8;
+
+/** Above all else of the page, so that nothing that scrolls cuts it: below its parent, or above where there is no room. */
+function Floating({ label, children }: { label: string; children: ComponentChildren }) {
+  const ref = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const menu = ref.current;
+    const opener = menu?.parentElement;
+    if (!menu || !opener) return;
+    menu.showPopover();
+    const follow = () => {
+      const { top, bottom, right } = opener.getBoundingClientRect();
+      const { offsetHeight: height, offsetWidth: width } = menu;
+      const { clientHeight, clientWidth } = document.documentElement;
+      const isBelow = bottom + gap + height + edge <= clientHeight;
+      menu.style.top = `${isBelow ? bottom + gap : Math.max(edge, top - gap - height)}px`;
+      menu.style.left = `${Math.max(edge, Math.min(right, clientWidth - edge) - width)}px`;
+    };
+    follow();
+    addEventListener("scroll", follow, { capture: true, passive: true });
+    addEventListener("resize", follow);
+    return () => {
+      removeEventListener("scroll", follow, { capture: true });
+      removeEventListener("resize", follow);
+    };
+  }, []);
+  return (
+    <div
+      ref={ref}
+      popover="manual"
+      role="menu"
+      aria-label={label}
+      class="inset-auto m-0 min-w-48 animate-[rise_140ms_ease-out] rounded-lg border border-line bg-card p-1 text-left text-ink floating"
+    >
+      {children}
     </div>
   );
 }

@@ -10,7 +10,7 @@ interface PageHeadProps {
   children?: ComponentChildren;
   actions?: ComponentChildren;
   back?: { href: string; label: string };
-  /** Left of the title: an avatar. */
+  /** Left of the title: an avatar. With it, phones have the actions beside the link back. */
   lead?: ComponentChildren;
 }
 
@@ -27,15 +27,17 @@ export function PageHead({ title, children, actions, back, lead }: PageHeadProps
     lastFocused = currentPath();
   }, []);
   return (
-    <header class="mb-6">
+    <header
+      class={`mb-6 ${lead ? "max-md:grid max-md:grid-cols-[minmax(0,1fr)_auto] max-md:items-center max-md:gap-x-4" : ""}`}
+    >
       {back && (
         <a href={back.href} class="mb-2 -ml-1 inline-flex items-center gap-1 text-14 text-muted hover:text-ink">
           <ChevronLeft size={16} aria-hidden="true" />
           {back.label}
         </a>
       )}
-      <div class="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <div class={`min-w-0 flex-1 basis-64 ${lead ? "flex items-center gap-3" : ""}`}>
+      <div class={`flex flex-wrap items-start justify-between gap-x-6 gap-y-3 ${lead ? "max-md:contents" : ""}`}>
+        <div class={`min-w-0 flex-1 basis-64 ${lead ? "flex items-center gap-3 max-md:col-span-2" : ""}`}>
           {lead}
           <div class="min-w-0">
             <h1 ref={heading} tabIndex={-1} dir="auto" class="text-24 font-semibold tracking-tight wrap-anywhere">
@@ -44,7 +46,13 @@ export function PageHead({ title, children, actions, back, lead }: PageHeadProps
             {children && <div class="mt-1 max-w-2xl text-pretty text-muted">{children}</div>}
           </div>
         </div>
-        {actions && <div class="flex flex-wrap items-center gap-2">{actions}</div>}
+        {actions && (
+          <div
+            class={`flex flex-wrap items-center gap-2 ${lead ? "max-md:col-start-2 max-md:row-start-1 max-md:mb-2" : ""}`}
+          >
+            {actions}
+          </div>
+        )}
       </div>
     </header>
   );

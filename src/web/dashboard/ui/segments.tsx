@@ -17,7 +17,7 @@ export function Segments<Value extends string>({ label, value, onValue, options 
           type="button"
           aria-pressed={each === value}
           onClick={() => onValue(each)}
-          class={`min-h-8 rounded-md px-3 text-13 ${each === value ? "bg-card font-medium shadow-xs" : "text-muted hover:text-ink"}`}
+          class={`min-h-8 rounded-md px-3 text-13 ${each === value ? "bg-card font-medium [box-shadow:0_1px_2px_#0002]" : "text-muted hover:text-ink"}`}
         >
           {name}
         </button>

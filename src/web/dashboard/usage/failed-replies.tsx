@@ -65,16 +65,21 @@ type Rows = { data: FailedReplies[] };
 const columns: readonly Column<FailedReplies>[] = [
   {
     title: "Failed replies",
-    class: "title",
+
     cell: ({ kind }) => <span class="font-medium">{explainFailure(kind).why}</span>,
   },
   {
     title: "What to do",
-    class: "text-muted text-pretty max-md:text-right",
+    class: "text-muted text-pretty",
     cell: ({ kind }) => explainFailure(kind).remedy,
   },
   { title: "Count", isNumber: true, cell: ({ replies }) => formatNumber(replies) },
-  { title: "Last", class: "text-muted whitespace-nowrap", cell: ({ last_day }) => formatDay(last_day) },
+  {
+    title: "Last",
+    onPhone: "titled",
+    class: "text-muted whitespace-nowrap",
+    cell: ({ last_day }) => formatDay(last_day),
+  },
 ];
 
 /** Draws nothing if none failed. */

@@ -1,7 +1,7 @@
 /** What today and this month cost so far, beside the day and the month before. */
 import { toSearch } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
-import { formatMoney } from "../lib/money.ts";
+import { formatExactMoney, formatRoundMoney } from "../lib/money.ts";
 import type { UsageRow } from "../lib/types.ts";
 import { Pending } from "../ui/states.tsx";
 import { costMeasure, isPartPriced, sumOf } from "./series.ts";
@@ -52,11 +52,12 @@ function Amount({ name, rows, other, otherRows }: AmountProps) {
 
 function Cost({ rows }: { rows: readonly UsageRow[] }) {
   if (rows.length > 0 && rows.every(({ cost_micros }) => cost_micros === null)) return <>no price</>;
+  const micros = sumOf(rows, costMeasure);
   return (
-    <>
+    <span title={formatExactMoney(micros)}>
       <AtLeast rows={rows} />
-      {formatMoney(sumOf(rows, costMeasure))}
-    </>
+      {formatRoundMoney(micros)}
+    </span>
   );
 }
 

@@ -36,7 +36,7 @@ export function VersionPane({ companion, number, versions, onRestored }: PanePro
       <div class="mb-4 flex flex-wrap items-start justify-between gap-3">
         <div class="min-w-0 flex-1 basis-56">
           <h2 class="text-16 font-semibold">
-            Version {number} {number === newest && <Badge tone="good">live</Badge>}
+            Version {number} {number === newest && <Badge tone="good">Live</Badge>}
           </h2>
           {version && (
             <p class="mt-0.5 text-14 text-muted wrap-anywhere">
@@ -97,7 +97,9 @@ function Comparison({
       value: String(version.number),
       label: `Version ${version.number}${version.number === before ? " (previous)" : ""}`,
     }));
-  if (other === null && options.length === 0) return null;
+  if (other === null && options.length === 0) {
+    return <p class="text-muted">No changes yet. This is how you created it.</p>;
+  }
   return (
     <>
       <SelectField

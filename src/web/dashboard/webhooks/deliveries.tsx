@@ -13,10 +13,10 @@ import { eventWords } from "./webhook-draft.ts";
 const refreshMs = 5000;
 
 const states: Readonly<Record<WebhookDelivery["state"], { tone: Tone; label: string }>> = {
-  waiting: { tone: "accent", label: "waiting" },
-  delivered: { tone: "good", label: "delivered" },
-  failed: { tone: "bad", label: "failed" },
-  dropped: { tone: "neutral", label: "dropped" },
+  waiting: { tone: "accent", label: "Waiting" },
+  delivered: { tone: "good", label: "Delivered" },
+  failed: { tone: "bad", label: "Failed" },
+  dropped: { tone: "neutral", label: "Dropped" },
 };
 
 interface DeliveriesProps {
