@@ -55,7 +55,7 @@ export default function CompanionsPage() {
       {isStarting && (isEmpty || !isClosed) && <FirstRunCard onClose={isEmpty ? undefined : close} />}
       <div class="mb-4 flex flex-wrap items-center gap-2" hidden={!wasFull.current}>
         <div class="relative w-full lg:max-w-md">
-          <Search size={17} aria-hidden="true" class="absolute top-1/2 left-3 -translate-y-1/2 text-muted" />
+          <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
           <input
             type="search"
             aria-label="Search by name or ID"
