@@ -2,7 +2,6 @@
 import { Plus, Search } from "lucide-preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useCompanionColumns } from "../companion/companion-columns.tsx";
-import { MetadataFilter } from "../companion/metadata-filter.tsx";
 import type { Query } from "../lib/api.ts";
 import { useList, useSettled } from "../lib/load.ts";
 import { useRemembered } from "../lib/remembered.ts";
@@ -15,6 +14,7 @@ import { List } from "../ui/list.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Empty, Notice } from "../ui/states.tsx";
 
+const MetadataFilter = lazy(async () => (await import("../companion/metadata-filter.tsx")).MetadataFilter);
 const FirstRunCard = lazy(async () => (await import("../first-run/card.tsx")).FirstRunCard);
 
 const newButton = (kind: "primary" | "secondary") => (
@@ -68,7 +68,7 @@ export default function CompanionsPage() {
             }}
           />
         </div>
-        <MetadataFilter filters={filters} />
+        {wasFull.current && <MetadataFilter filters={filters} />}
       </div>
       {server.demo_page && (
         <Notice tone="neutral" class="mb-4">
