@@ -22,7 +22,8 @@ async function openText(text: string) {
   const at = `${path}/${source.id}`;
   await page.goto(`${world.server.url}/app/companions/${companion.id}/knowledge`);
   const edit = async () => {
-    await page.getByRole("button", { name: /^Edit: / }).click();
+    await page.getByRole("button", { name: /^Actions for / }).click();
+    await page.getByRole("menuitem", { name: "Edit…" }).click();
     await page.getByRole("dialog", { name: "Edit text" }).waitFor();
   };
   const save = async () => {
