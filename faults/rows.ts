@@ -2,6 +2,7 @@
 import { badInputRow } from "./bad-input.ts";
 import { crossAccountRow } from "./cross-account.ts";
 import { diskFullRow } from "./disk-full.ts";
+import { failingDiskRow, slowDiskRow } from "./failing-disk.ts";
 import { garbageRow } from "./garbage.ts";
 import { generatedRow } from "./generated.ts";
 import { heavyCallsRow } from "./heavy-calls.ts";
@@ -10,6 +11,7 @@ import { killRow } from "./kill.ts";
 import { loadRow } from "./load.ts";
 import { peopleMailRow } from "./people-mail.ts";
 import { peopleRacesRow } from "./people-races.ts";
+import { powerLossRow } from "./power-loss.ts";
 import { providerRow } from "./provider.ts";
 import { racesRow } from "./races.ts";
 import type { FaultRow } from "./row.ts";
@@ -22,6 +24,9 @@ export const rows: readonly FaultRow[] = [
   slowlorisRow,
   garbageRow,
   diskFullRow,
+  slowDiskRow,
+  failingDiskRow,
+  powerLossRow,
   racesRow,
   peopleRacesRow,
   peopleMailRow,

@@ -34,8 +34,8 @@ export interface World extends AsyncDisposable {
   readonly mock: MockLlm;
   readonly server: RunningExecutable;
   readonly url: string;
-  /** Starts the executable again on the same data, after `server` has ended. */
-  restart(): Promise<RunningExecutable>;
+  /** Starts the executable again on the same data, after `server` has ended; `enter` precedes the command. */
+  restart(enter?: readonly string[]): Promise<RunningExecutable>;
 }
 
 export async function openWorld(options: ExecutableOptions = {}): Promise<World> {
@@ -54,8 +54,8 @@ export async function openWorld(options: ExecutableOptions = {}): Promise<World>
     get url() {
       return server.url;
     },
-    async restart() {
-      server = await startExecutable({ ...options, env, dataDir: server.dataDir });
+    async restart(enter = []) {
+      server = await startExecutable({ ...options, env, dataDir: server.dataDir, enter });
       servers.push(server);
       return server;
     },

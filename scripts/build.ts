@@ -114,7 +114,8 @@ async function compile(outfile: string, target: Bun.Build.CompileTarget | undefi
     import("../src/app/routes.ts"),
   ]);
   await Bun.build({
-    entrypoints: [join(root, "src", "main.ts")],
+    // A thread begins with a module of its own.
+    entrypoints: [join(root, "src", "main.ts"), join(root, "src", "engines", "sqlite", "checkpoint-thread.ts")],
     plugins: [leaveOutUnused],
     compile: {
       outfile,

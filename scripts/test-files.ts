@@ -55,6 +55,7 @@ const programs: readonly SystemProgram[] = [
   { package: "openssl", path: "/usr/bin/openssl", purpose: "the shell lines of the documentation" },
   { package: "age", path: "/usr/bin/age", purpose: "encrypted backups", isQuiet: true },
   { package: "zstd", path: "/usr/bin/zstd", purpose: "compressed backups", isQuiet: true },
+  { package: "strace", path: "/usr/bin/strace", purpose: "what the server writes to its disk, and disks that fail" },
   { package: "wget", path: "/usr/bin/wget", purpose: "the install script" },
   { package: "shellcheck", path: "/usr/bin/shellcheck", purpose: "the scripts of packages and for installing" },
   { package: "libcap2-bin", path: "/usr/sbin/setcap", purpose: "an executable with capabilities" },

@@ -32,7 +32,9 @@ test("the source tree keeps to the house rules", () => {
   const top = readdirSync(join(root, "src"), { withFileTypes: true });
   expect(top.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(["main.ts"]);
   expect(top.length - 1).toBeLessThanOrEqual(14);
-  expect(findViolations(tree, [...readWebEntries(), "src/client/index.ts"])).toEqual([]);
+  expect(
+    findViolations(tree, [...readWebEntries(), "src/client/index.ts", "src/engines/sqlite/checkpoint-thread.ts"]),
+  ).toEqual([]);
 });
 
 test("no files import one another in a circle", () => {

@@ -45,13 +45,28 @@ export function widgetScenes({ server, companion, tinted, shopUrl }: ScreenshotW
       await page.getByText("Not delivered").waitFor();
     }),
     on("home", async (page) => {
-      for (const message of ["When are you open on Saturdays?", "How long does shipping take?"]) {
-        const widget = await ask(page, message);
-        await widget.button("New conversation").click();
-        await widget.launcher.or(widget.button("Close chat")).first().click();
-      }
+      const widget = await ask(page, "When are you open on Saturdays?");
+      await widget.button("New conversation").click();
+      await widget.askWhenKnown("How long does shipping take?");
+      await widget.replied();
+      await widget.button("New conversation").click();
+      await widget.launcher.or(widget.button("Close chat")).first().click();
       await page.reload();
-      await open(page);
+      await widget.open();
+      await page.getByText("Continue").waitFor();
+    }),
+    on("loading", async (page) => {
+      await page.route("**/assets/panel.*.js", () => {});
+      await page.reload();
+      await widgetOn(page).open();
+      await page.getByText("Loading…").waitFor();
+    }),
+    on("reconnecting", async (page) => {
+      const widget = await ask(page, "When are you open on Saturdays?");
+      const headers = { "Access-Control-Allow-Origin": "*", "Content-Type": "text/event-stream" };
+      await page.route(/\/(chat|replies)/, (route) => route.fulfill({ headers, body: "data: {}\n\n" }), { times: 1 });
+      await widget.ask("Do you repair e-bikes?");
+      await widget.notice.getByText("Reconnecting…").waitFor();
     }),
     on(
       "teaser",

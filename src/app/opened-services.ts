@@ -12,6 +12,8 @@ import type { After } from "../lib/spaced-queue.ts";
 export interface OpenedServices extends Services {
   /** Null without `--domain`. Whoever listens starts it; `close` stops it. */
   readonly certificates: ManagedCertificates | null;
+  /** Resolves with the reason once it can no longer be known what is on disk: the process has to end. */
+  readonly lost: Promise<unknown>;
   /** Stops background work and closes the store. Wait for running turns first. */
   close(): Promise<void>;
 }

@@ -51,8 +51,9 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   const measurements = new Measurements();
   const erasures = createErasureMarks();
   const storage = storageOf(config);
+  const lost = Promise.withResolvers<unknown>();
   const opened = await (overrides.storage?.(erasures) ??
-    storage.open(toOpenOptions(config, overrides, { log, erasures })));
+    storage.open(toOpenOptions(config, overrides, { log, erasures, onLost: lost.resolve })));
   const { shared, store: uncounted } = opened;
   const clock = overrides.clock ?? (shared === null ? systemClock : createSharedClock(shared));
   const store = measureStore(uncounted, measurements);
@@ -166,6 +167,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
 
   return {
     certificates,
+    lost: lost.promise,
     settings,
     store,
     coordination,
@@ -198,7 +200,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     heartbeats,
     measurements,
     selfChecks: [],
-    serverReports: { check: null },
+    serverReports: { check: null, modelTests: new Set() },
     clock,
     ids,
     log,

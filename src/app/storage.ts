@@ -45,7 +45,7 @@ export async function openStore(
 export function toOpenOptions(
   { backup, redisUrl, dataDir }: Config,
   { clock = systemClock }: ServiceOverrides,
-  options: Pick<OpenOptions, "log" | "erasures">,
+  options: Pick<OpenOptions, "log" | "erasures" | "onLost">,
 ): OpenOptions {
   return {
     ...options,

@@ -5,7 +5,7 @@ import { type ActionInput, type ActionResult, singleCommand } from "./command.ts
 import { type Asked, askServers } from "./control-socket/ask.ts";
 import { examineStoredCertificate } from "./doctor/certificates.ts";
 import { examineData } from "./doctor/data.ts";
-import { fail, ok } from "./doctor/finding.ts";
+import { fail, off } from "./doctor/finding.ts";
 import { examineDefaultModel, hasStopBudgets } from "./doctor/models.ts";
 import { examineDomainPorts, examinePort } from "./doctor/network.ts";
 import { examineRunning, toServerConfig } from "./doctor/running.ts";
@@ -52,7 +52,7 @@ async function examine(input: ActionInput): Promise<Finding[]> {
   if (servers.length > 0) return await examineServers(dataDir, servers);
   const abandoned = hasAbandoned ? " One was killed here: its socket is still there." : "";
   const unread = config === null ? null : findUnreadSettings(config, input.io.serviceSettings);
-  const none = ok(
+  const none = off(
     "server",
     `None is running in ${dataDir}: this report is of the settings given to this command.${abandoned} ` +
       `${unread ?? "To ask a server that runs elsewhere, add its --data-dir"}.`,
@@ -96,7 +96,7 @@ function readConfig({ loadConfig }: ActionInput): { config: Config | null; dataD
   }
 }
 
-function describeFinding({ name, status, detail, advice }: Finding, width: number): string {
-  const line = `${status.padEnd(4)}  ${name.padEnd(width)}  ${detail}`;
+function describeFinding({ name, status, detail, advice, is_off }: Finding, width: number): string {
+  const line = `${(is_off ? "off" : status).padEnd(4)}  ${name.padEnd(width)}  ${detail}`;
   return advice === null ? line : `${line}\n${" ".repeat(8 + width)}${advice}`;
 }

@@ -39,6 +39,8 @@ import {
 const drainGraceMs = 30_000;
 /** How long before the server stops accepting connections `/readyz` warns proxies. */
 const proxyNoticeMs = 500;
+/** How long the connections of a server that has lost its disk may take to close. */
+const abandonMs = 2_000;
 /** How long writing the last log lines may take. */
 const lastLinesMs = 2_000;
 
@@ -146,7 +148,9 @@ async function serve(input: ActionInput): Promise<null> {
       isAwaited: certificates !== null && certificates.current === null,
     });
 
-    log.info("stopping", { signal: await stopped, graceMs: drainGraceMs });
+    const signal = await Promise.race([stopped, services.lost.then(() => null)]);
+    if (signal === null) throw await abandon(services, server);
+    log.info("stopping", { signal, graceMs: drainGraceMs });
     supervisor.stopping(`Stopping, ${countReplies(services)}`);
     if (io.isTerminal) await io.writeError("Waiting for open replies to finish. Press Ctrl+C again to stop now.\n");
     await backups.stop();
@@ -162,6 +166,16 @@ async function serve(input: ActionInput): Promise<null> {
     // A stalled reader of the log must not delay the exit.
     await Promise.race([Promise.all([io.writeOut(""), io.writeError("")]), Bun.sleep(lastLinesMs)]);
   }
+}
+
+/** Ends without waiting for replies: none of them can be kept. */
+async function abandon({ lost }: OpenedServices, server: RunningServer): Promise<CommandFailure> {
+  await Promise.race([server.drain(0), Bun.sleep(abandonMs)]);
+  const reason = await lost;
+  return new CommandFailure(
+    `The disk did not confirm what was written (${reason instanceof Error ? reason.message : reason}), so that it is ` +
+      "unknown what is on it. A new start reads what is really there. Examine the disk and the system's log first.",
+  );
 }
 
 function toBackupPlan({ backup: { storage, ...backup }, dataDir }: Config, { io }: ActionInput): BackupPlan {

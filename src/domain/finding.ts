@@ -8,6 +8,8 @@ export interface Finding {
   detail: string;
   /** What to do, or null if nothing. */
   advice: string | null;
+  /** Not set up, so that there was nothing to check; its status is `ok`. */
+  is_off?: boolean;
 }
 
 /** What a part of a running server reports of itself when `doctor` asks; it brings its own deadline. */

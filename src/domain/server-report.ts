@@ -42,8 +42,10 @@ export interface ServerReport extends ServerFacts {
   findings: Finding[];
 }
 
-/** Reports of the process: `serve` puts in who makes them. */
+/** Reports of a server: `serve` puts in who makes them. */
 export interface ServerReports {
   /** Runs all checks, which ask providers: each has its deadline. Null in a process that does not serve. */
   check: (() => Promise<ServerReport>) | null;
+  /** Accounts that test a model just now. */
+  readonly modelTests: Set<string>;
 }

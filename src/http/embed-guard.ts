@@ -9,12 +9,12 @@ import type { TurnRight } from "../core/turns/turn-start.ts";
 import type { RepeatableUse, Solution, VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
-import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
 import { unverified } from "../domain/visitor.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
+import { type Expected, openWindows } from "./embed-windows.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, embedPolicyOf, policyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 
@@ -67,8 +67,7 @@ export type AskedVisitors = "nobody" | "as the companion does" | "everyone";
 
 /**
  * Admits an embed request, or throws: per-IP limit 429, token 404, origin 403, visitor 401, proof of work 403, per-token
- * limit 429.
- * Writes the rate-limit headers of the checks that were made.
+ * limit 429. Writes the rate-limit headers of the checks that were made.
  */
 export async function openEmbed(
   dependencies: EmbedDependencies,
@@ -78,12 +77,16 @@ export async function openEmbed(
   asks: Asked,
 ): Promise<Embedded> {
   const { limiter, rules, measurements, clock } = dependencies;
-  const isPageView = asks.use === "page view";
-  const isLive = asks.use === "live";
-  const windows = isPageView ? rules.config : rules;
+  const [isPageView, isLive] = [asks.use === "page view", asks.use === "live"];
+  const windows = isLive ? { ...rules, ip: rules.live } : isPageView ? rules.config : rules;
   const policyFor = (plan: Plan) => (isLive ? policyOf(rules.live) : embedPolicyOf(windows, plan));
   const client = clientOf(dependencies, request);
-  const byIp = await admitClient(limiter, isLive ? rules.live : windows.ip, client);
+  const mayTake = ({ allowedOrigins, visitorAuth }: Expected) =>
+    !isLive &&
+    asks.visitors !== "everyone" &&
+    (visitorAuth === "off" || asks.visitors === "nobody") &&
+    mayEmbed(dependencies, request, allowedOrigins);
+  const { byIp, findTarget, admitToken } = await openWindows(dependencies, token, client, windows, mayTake);
   if (!byIp.isAdmitted) {
     // The plan is unknown before the token is known.
     writeRateLimitHeaders(headers, policyFor("free"), byIp);
@@ -91,8 +94,7 @@ export async function openEmbed(
   }
   refuse(byIp, "This address has sent too many requests.");
 
-  // Check the format before any lookup: a path may contain anything.
-  const target = isEmbedToken(token) ? await dependencies.store.companions.findByEmbedToken(token) : null;
+  const target = await findTarget();
   if (target === null) {
     writeRateLimitHeaders(headers, policyFor("free"), byIp);
     // The wider window is no help to those who try tokens.
@@ -126,7 +128,7 @@ export async function openEmbed(
     const write = (byToken: Verdict) => writeRateLimitHeaders(headers, policy, byIp, byToken);
     taken = await takeGuarded(dependencies, request, token, target, asks, write);
   }
-  const byToken = taken?.byToken ?? (await limiter.admit(tokenRule, token));
+  const byToken = taken?.byToken ?? (await admitToken(tokenRule));
   const verdict = taken?.byRead ?? byToken;
   writeRateLimitHeaders(headers, policy, byIp, byToken);
   if (isPageView && !verdict.isAdmitted) {

@@ -2,26 +2,27 @@
  * Checks a client's request with the limiter, and turns the verdict into the `RateLimit` headers
  * (draft-ietf-httpapi-ratelimit-headers) and a 429 with `Retry-After`.
  */
-import type { Limiter, RateRule, RuleName, Verdict } from "../contracts/limiter/limiter.ts";
+import type { Limiter, Place, RateRule, RuleName, Verdict } from "../contracts/limiter/limiter.ts";
 import { type EmbedWindows, networkRulesOf } from "../contracts/limiter/rules.ts";
 import type { Plan } from "../domain/account.ts";
 import { AppError } from "../domain/errors.ts";
 import type { ClientIp } from "./client-ip.ts";
 import type { HeaderBag } from "./problem.ts";
 
+type LimitedClient = Pick<ClientIp, "limitSubject" | "networks">;
+
 /** Counts a request against its client's address, and an IPv6 client's also against the networks around it. */
-export function admitClient(
-  limiter: Limiter,
-  rule: RateRule,
-  { limitSubject, networks }: Pick<ClientIp, "limitSubject" | "networks">,
-): Promise<Verdict> {
-  if (networks === null) return limiter.admit(rule, limitSubject);
+export function admitClient(limiter: Limiter, rule: RateRule, client: LimitedClient): Promise<Verdict> {
+  if (client.networks === null) return limiter.admit(rule, client.limitSubject);
+  return limiter.admitAll(windowsOfClient(rule, client));
+}
+
+/** The windows that `admitClient` asks. */
+export function windowsOfClient(rule: RateRule, { limitSubject, networks }: LimitedClient): [Place, ...Place[]] {
+  const own = { rule, subject: limitSubject };
+  if (networks === null) return [own];
   const [by56, by48] = networkRulesOf(rule);
-  return limiter.admitAll([
-    { rule, subject: limitSubject },
-    { rule: by56, subject: networks[0] },
-    { rule: by48, subject: networks[1] },
-  ]);
+  return [own, { rule: by56, subject: networks[0] }, { rule: by48, subject: networks[1] }];
 }
 
 /** Policies never change: an embed route's by its last window, which is that of the token. */

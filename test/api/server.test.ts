@@ -30,7 +30,8 @@ test("operators alone read what the checks found, the gravest first, made once f
   server.services.serverReports.check = async () => {
     checks++;
     const finding = (name: string, status: "ok" | "fail") => ({ name, status, detail: `${name}.`, advice: null });
-    return { ...facts, findings: [finding("clock", "ok"), finding("database", "fail")] };
+    const off = { ...finding("voice provider", "ok"), is_off: true };
+    return { ...facts, findings: [off, finding("clock", "ok"), finding("database", "fail")] };
   };
   const owner = await openDashboard(server);
   expectProblem(await owner.call("GET", "/api/server"), 403, "insufficient_scope");
@@ -40,7 +41,11 @@ test("operators alone read what the checks found, the gravest first, made once f
   const third = await read();
   expect(checks).toBe(1);
   expect([two.json, third.json]).toEqual([one.json, one.json]);
-  expect(one.json.findings).toMatchObject([{ name: "database" }, { name: "clock" }]);
+  expect(one.json.findings).toMatchObject([
+    { name: "database", is_off: false },
+    { name: "clock", is_off: false },
+    { name: "voice provider", is_off: true },
+  ]);
   expect(one.json).toMatchObject({ version: "1.0.0", recent_failures: [], settings: facts.settings });
   expect(one.json).not.toHaveProperty("pid");
 });

@@ -21,7 +21,13 @@ const facts = {
   backups: { cron: null, dir: "/backups", keep: 7 },
   settings: [{ name: "OPENAI_API_KEY", source: "env file" }],
 };
-const finding = { name: "language model", status: "ok", detail: "The server's own model answers.", advice: null };
+const finding = {
+  name: "language model",
+  status: "ok",
+  detail: "The server's own model answers.",
+  advice: null,
+  is_off: true,
+};
 
 const opened: Door[] = [];
 afterEach(async () => {

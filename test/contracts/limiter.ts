@@ -235,6 +235,32 @@ export function testLimiterContract(
         },
       );
 
+      test("asked in turn, are occupied before the last one refuses, which nothing occupies that they refuse", async () => {
+        const verdicts = [];
+        for (const [own, last] of [..."aab", ..."bccdd"].map((own) => [own, own === "c" ? "other" : "last"] as const)) {
+          const places = [
+            { rule: tight, subject: own },
+            { rule: wide, subject: "around" },
+          ] as const;
+          const { first, second } = await limiter.admitInTurn(places, {
+            rule: { ...tight, name: "token" },
+            subject: last,
+          });
+          verdicts.push([first.isAdmitted, first.remaining, second?.isAdmitted ?? null, second?.remaining ?? null]);
+        }
+        expect(verdicts).toEqual([
+          ...[
+            [true, 1, true, 1],
+            [true, 0, true, 0],
+            [true, 1, false, 0],
+            [true, 0, false, 0],
+            [true, 0, true, 1],
+          ],
+          ...Array(3).fill([false, 0, null, null]),
+        ]);
+        expect(await admitTimes(9, { ...tight, name: "token" }, "other")).toBe(1);
+      });
+
       test("admit exactly the least of the limits of many that ask at once", async () => {
         const verdicts = await Promise.all(
           Array.from({ length: 200 }, (_, index) =>

@@ -8,6 +8,7 @@ import { sendChat } from "../support/chat.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
 import { noLimiter, openSharedRedis } from "../support/shared-redis.ts";
 import { readChallenge, solve } from "../support/solve.ts";
+import { testContext } from "../support/test-context.ts";
 
 let redis: RedisServer;
 let client: RedisClient;
@@ -202,4 +203,40 @@ describe.each(["memory", "redis"] as const)("counted in %s", (limiter) => {
       expect([answered.status, limitsOf(answered)[1]]).toEqual([200, expect.stringContaining(`"token";r=${left};`)]);
     }
   });
+});
+
+test("in Redis, a token that worked before takes one command, and what is refused takes the slots that it always took", async () => {
+  await using world = await openWorld("redis");
+  const { accountId, id, embedToken } = await world.server.createCompanion({
+    allowedOrigins: ["https://shop.example"],
+  });
+  const network = `10.${++networks}.0`;
+  const view = async (host: number, origin = "https://shop.example") => {
+    const headers = { "x-forwarded-for": `${network}.${host}`, origin };
+    const response = await fetch(`${world.server.url}/api/embed/${embedToken}`, { headers });
+    return [response.status, ...(limitsOf(response)[1]?.match(/(?<=r=)\d+/g) ?? []).map(Number)];
+  };
+  const { companions } = world.server.services.store;
+  await client.send("CONFIG", ["RESETSTAT"]);
+  const commands = async () => /evalsha:calls=(\d+),/.exec(await client.send("INFO", ["commandstats"]))?.[1];
+  expect([await view(1), await commands()]).toEqual([[200, 4, 7], "2"]);
+  expect([await view(1), await view(1), await commands()]).toEqual([[200, 3, 6], [200, 2, 5], "4"]);
+  expect([await view(2, "https://other.example"), await commands()]).toEqual([[403, 4], "5"]);
+  expect([await view(1), await view(1), await view(1)]).toEqual([
+    [200, 1, 4],
+    [200, 0, 3],
+    [429, 0],
+  ]);
+  await companions.update(accountId, id, { enabled: false }, testContext());
+  // The first that finds it paused may take a slot; the next does not.
+  expect([await view(2), await view(2)]).toEqual([
+    [404, 3],
+    [404, 2],
+  ]);
+  await companions.update(accountId, id, { enabled: true }, testContext());
+  expect([await view(3), await view(3), await view(3)]).toEqual([
+    [200, 4, 1],
+    [200, 3, 0],
+    [429, 2, 0],
+  ]);
 });

@@ -55,6 +55,8 @@ export interface RunningExecutable extends AsyncDisposable {
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends SIGTERM (or another signal) and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
+  /** Resolves with the exit code once it has ended on its own. */
+  readonly exited: Promise<number>;
   /** Kills the process, as a crash would; resolves when it has ended. */
   kill(): Promise<void>;
 }
@@ -120,6 +122,7 @@ export async function startExecutable(options: ExecutableOptions = {}): Promise<
       child.kill(signal);
       return waitForExit(child);
     },
+    exited: waitForExit(child),
     kill: end,
     async [Symbol.asyncDispose]() {
       await end();

@@ -15,5 +15,12 @@ function fail(): never {
 }
 
 /** What is asked instead of Redis where that would be a failure. */
-export const noLimiter: Limiter = { admit: fail, admitAll: fail, admitUpTo: fail, close() {} };
+export const noLimiter: Limiter = {
+  isRemote: true,
+  admit: fail,
+  admitAll: fail,
+  admitInTurn: fail,
+  admitUpTo: fail,
+  close() {},
+};
 export const noSignInFailures: SignInFailures = { count: fail, add: fail, addUnlessWaiting: fail, clear() {} };

@@ -201,6 +201,27 @@ describe("a turn under way", () => {
     expect((await follow(url, token, named)).status).toBe(204);
   });
 
+  test("that becomes a message to the person brings no words that one sent meanwhile has brought", async () => {
+    await using world = await openPeopleChat();
+    const { mockLlm, services } = world.server;
+    const session = uuid();
+    await world.say("hello", { session_id: session });
+    const say = async (message: string) =>
+      (await world.sayPlainly(message, { session_id: session, message_id: uuid() })).text;
+    const { keepMessage } = services.people;
+    let meanwhile = "";
+    using _ = spyOn(services.people, "keepMessage").mockImplementationOnce(async (...message) => {
+      const kept = await keepMessage(...message);
+      await world.write(session, "Good day.");
+      meanwhile = await say("second");
+      return kept;
+    });
+    const first = say("[[hang]] first");
+    await mockLlm.until(() => mockLlm.openRequests === 1);
+    await world.take(session);
+    expect([await first, meanwhile]).toEqual(["Grace will read it.", "Good day."]);
+  });
+
   test("that finds the queue full or the day used up becomes a message to who has just taken the conversation", async () => {
     await using world = await openPeopleChat();
     const session = uuid();

@@ -153,7 +153,11 @@ test("passages are looked at, a text is changed and read anew, a page is read ag
   await page.keyboard.press("Escape");
 
   await page.route("**/text", (route) => route.fulfill({ status: 500, json: {} }));
-  await page.getByRole("button", { name: "Edit: Prices" }).click();
+  const act = async (title: string, action: string) => {
+    await page.getByRole("button", { name: `Actions for ${title}` }).click();
+    await page.getByRole("menuitem", { name: action }).click();
+  };
+  await act("Prices", "Edit…");
   await page.getByRole("dialog").getByText("The server responded with status 500.").waitFor();
   await page.unroute("**/text");
   await page.getByRole("dialog").getByRole("button", { name: "Try again" }).click();
@@ -166,9 +170,9 @@ test("passages are looked at, a text is changed and read anew, a page is read ag
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await page.getByRole("status").filter({ hasText: "Prices of this year is ready: 1 passage." }).waitFor();
 
-  await page.getByRole("button", { name: "Refresh: Returns and refunds" }).click();
+  await act("Returns and refunds", "Refresh");
   await page.getByRole("status").filter({ hasText: "Returns and refunds is ready" }).waitFor();
-  await page.getByRole("button", { name: "Delete: Prices of this year" }).click();
+  await act("Prices of this year", "Delete…");
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await hasCount(rowOf(page, "Prices of this year"), 0);
   await holds(page, "document.activeElement?.textContent === 'Sources'");

@@ -248,6 +248,10 @@ test("where nobody is there the visitor reads when, and may leave an address wit
   const { page, widget } = await openChat();
   await widget.askPerson.click();
   await widget.team.getByText("No one is available at the moment. The team is back: Monday").waitFor();
+  // What else can be pressed stays in sight.
+  const boxes = await Promise.all([widget.askPerson, widget.panel].map((each) => each.boundingBox()));
+  const [pill, panel] = boxes.map((each) => (each ? each.x + each.width : Number.NaN));
+  expect(pill).toBeLessThan(panel ?? 0);
   const email = widget.element.getByLabel("Email address", { exact: true });
   await email.waitFor();
   expect(await email.evaluate((field) => field.matches(":focus"))).toBe(true);

@@ -82,6 +82,10 @@ test.each(someOf(["light", "dark"] as const))(
     proxy.cut();
     await widget.notice.getByText(/^Reconnecting…$/).waitFor();
     expect(await widget.button("Try again").isVisible()).toBe(false);
+    const edges = await Promise.all(
+      [widget.notice.locator("span"), widget.replies.last()].map((each) => each.boundingBox()),
+    );
+    expect(edges[0]?.x).toBe(edges[1]?.x ?? -1);
     expect(await findViolationsInState(page)).toEqual([]);
     await keepScreenshot(page, `reconnecting-${colorScheme}`);
     await teller.say("said meanwhile, ");

@@ -40,6 +40,8 @@ export function makePeopleTurn(
 
 export class PeopleReplies {
   #spent: Promise<void> | undefined;
+  /** Whether the turn of this request has kept its message: then it is no repeat that asks what became of it. */
+  #isOwn = false;
 
   constructor(
     private readonly services: Services,
@@ -77,6 +79,7 @@ export class PeopleReplies {
 
   /** Whoever takes a conversation waits in its queue: what it refuses meanwhile is theirs. Rejects with other failures. */
   async keepRefused(failure: unknown): Promise<Response> {
+    this.#isOwn ||= failure instanceof KeptForPeople;
     const isRefused = failure instanceof AppError && failure.code === "rate_limited";
     const kept = isRefused ? await this.keep() : null;
     if (kept === null) throw failure;
@@ -93,7 +96,7 @@ export class PeopleReplies {
     const { text, messageId, hasEvents } = this.message;
     // To a client that has left while its message waited nothing is brought.
     const isPlain = !hasEvents && !this.request.signal.aborted;
-    return this.services.people.keepMessage(this.place, { text, messageId, isPlain });
+    return this.services.people.keepMessage(this.place, { text, messageId, isPlain, isOwn: this.#isOwn });
   }
 
   #respond({ handoff, texts }: Pick<KeptForPerson, "texts"> & { handoff: KeptForPerson["handoff"] | null }): Response {

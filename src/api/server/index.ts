@@ -1,6 +1,7 @@
 /** `/api/server`: how the running server is, and whether a model answers. For operators. */
 import type { Services } from "../../core/dependencies.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
+import type { Finding } from "../../domain/finding.ts";
 import type { ServerReport } from "../../domain/server-report.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
@@ -15,6 +16,9 @@ import { testModel } from "./test-model.ts";
 /** The checks ask providers, and one of them is paid for a word. */
 const keptMs = 60_000;
 const gravest = ["fail", "warn", "ok"];
+
+/** What is not set up comes last. */
+const rankOf = ({ status, is_off }: Finding) => gravest.indexOf(status) + Number(is_off === true);
 
 interface Checks {
   readonly running: Promise<ServerReport>;
@@ -63,7 +67,9 @@ export const serverRoutes: readonly Route[] = [
       const { protocol: _, pid: __, user: ___, findings, ...facts } = report;
       return {
         checked_at: toRfc3339(atMs),
-        findings: findings.toSorted((a, b) => gravest.indexOf(a.status) - gravest.indexOf(b.status)),
+        findings: findings
+          .map((finding) => ({ ...finding, is_off: finding.is_off === true }))
+          .toSorted((a, b) => rankOf(a) - rankOf(b)),
         recent_failures: services.providerHealth
           .listSilent()
           .map(({ sinceMs: _, lastMs, ...failure }) => ({ ...failure, last_at: toRfc3339(lastMs) })),

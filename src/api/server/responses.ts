@@ -14,6 +14,7 @@ const ServerFinding = namedObject("ServerFinding", () => ({
   status: OneOf(["ok", "warn", "fail"] as const),
   detail: text("The database is sound.", "What was found."),
   advice: Nullable(text("Set COMPANIOND_PUBLIC_URL.", "What to do; null: nothing.")),
+  is_off: t.Boolean({ description: "Not set up, so that there was nothing to check: `status` is `ok`." }),
 }));
 
 const ServerFailure = namedObject("ServerFailure", () => ({

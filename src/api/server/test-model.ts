@@ -16,9 +16,6 @@ const maxTokens = 64;
 const message = "Reply with the single word: hello";
 const maxShown = 200;
 
-/** Accounts whose test is under way. */
-const testing = new Set<string>();
-
 /**
  * Counts in usage and budgets, under the account's id instead of a companion's, and in no day's messages. Rejects with
  * `conflict` while a test of the account runs, and where spending is stopped or no budget is left.
@@ -29,12 +26,13 @@ export async function testModel(
   model: string,
   { signal, requestId }: { signal: AbortSignal; requestId: string },
 ): Promise<TestedModel> {
-  if (testing.has(account.id)) throw new AppError("conflict", "A model is being tested. Wait for its answer.");
-  testing.add(account.id);
+  const { modelTests } = services.serverReports;
+  if (modelTests.has(account.id)) throw new AppError("conflict", "A model is being tested. Wait for its answer.");
+  modelTests.add(account.id);
   try {
     return await ask(services, account, model, { signal, requestId });
   } finally {
-    testing.delete(account.id);
+    modelTests.delete(account.id);
   }
 }
 

@@ -135,6 +135,7 @@ function toInstant(epochMs: number | null): string | null {
   return epochMs === null ? null : new Date(epochMs).toISOString();
 }
 
-function toRedacted({ name, status, detail, advice }: Finding): Finding {
-  return { name, status, detail: redact(detail), advice: advice === null ? null : redact(advice) };
+function toRedacted(finding: Finding): Finding {
+  const { detail, advice } = finding;
+  return { ...finding, detail: redact(detail), advice: advice === null ? null : redact(advice) };
 }

@@ -59,9 +59,12 @@ export function readFacts(answer: unknown): RunningFacts | null {
 }
 
 function toFinding(value: unknown): Finding[] {
-  const { name, status, detail, advice } = toObject(value);
+  const { name, status, detail, advice, is_off } = toObject(value);
   if (status !== "ok" && status !== "warn" && status !== "fail") return [];
-  return [{ name: toText(name), status, detail: toText(detail), advice: advice === null ? null : toText(advice) }];
+  const off = is_off === true ? { is_off } : {};
+  return [
+    { name: toText(name), status, detail: toText(detail), advice: advice === null ? null : toText(advice), ...off },
+  ];
 }
 
 function toObject(value: unknown): Record<string, unknown> {

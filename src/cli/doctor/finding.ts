@@ -7,6 +7,11 @@ export function ok(name: string, detail: string): Finding {
   return { name, status: "ok", detail, advice: null };
 }
 
+/** Of what is not set up: nothing is wrong, and nothing works either. */
+export function off(name: string, detail: string): Finding {
+  return { ...ok(name, detail), is_off: true };
+}
+
 export function warn(name: string, detail: string, advice: string): Finding {
   return { name, status: "warn", detail, advice };
 }

@@ -8,7 +8,7 @@ import { listenOn } from "../../server/listener.ts";
 import { loadCertificate } from "../certificate.ts";
 import { explainListenFailure } from "../listen-failure.ts";
 import { lacksPublicUrl, withoutPublicUrl } from "../warnings.ts";
-import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+import { describeFailure, type Finding, fail, off, ok, warn } from "./finding.ts";
 import { type Ask, reachServer } from "./reach.ts";
 
 /** Checks the two ports of `--domain`: HTTPS, and plain HTTP for challenges and redirects. */
@@ -175,7 +175,7 @@ export async function examinePublicUrl(config: Config, ask?: Ask): Promise<Findi
   const { publicUrl } = config;
   const name = "public URL";
   if (publicUrl === null) {
-    if (!lacksPublicUrl(config)) return ok(name, "None is set; only this machine can reach the server.");
+    if (!lacksPublicUrl(config)) return off(name, "None is set; only this machine can reach the server.");
     return warn(
       name,
       `None is set: ${withoutPublicUrl}.`,

@@ -8,7 +8,7 @@ import { describeSilentModel, nameModel, nameProvider } from "../../domain/reply
 import { buildInfo } from "../../lib/build-info.ts";
 import { redact } from "../../lib/log.ts";
 import { judgeDemo, listAnswerers, listIdlePrices, modelSettings } from "../warnings.ts";
-import { describeFailure, type Finding, fail, ok, warn } from "./finding.ts";
+import { describeFailure, type Finding, fail, off, ok, warn } from "./finding.ts";
 
 const wireNames = { chat: "Chat Completions", responses: "the Responses API" } as const;
 const clockToleranceMs = 30_000;
@@ -73,7 +73,7 @@ export function examinePrices(config: Config): Finding[] {
 
 export async function examineVoice(config: Config): Promise<Finding> {
   const name = "voice provider";
-  if (config.voice.apiKey === null) return ok(name, "None is configured: companions have no voice.");
+  if (config.voice.apiKey === null) return off(name, "None is configured: companions have no voice.");
   try {
     await checkProviders.voice(config, AbortSignal.timeout(2 * limitMs));
     return ok(name, "It accepts the key.");

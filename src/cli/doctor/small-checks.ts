@@ -14,7 +14,7 @@ import { askStorage } from "../storage-task.ts";
 import { describeUnconfined } from "../warnings.ts";
 import { examineAuthority, examineDomains } from "./certificates.ts";
 import { examineDatabase } from "./database.ts";
-import { describeFailure, fail, ok, warn, within } from "./finding.ts";
+import { describeFailure, fail, off, ok, warn, within } from "./finding.ts";
 import { judgeLostKey } from "./lost-key.ts";
 import { examineShutdownDates } from "./models.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
@@ -97,7 +97,7 @@ export async function examineRedis(
 ): Promise<Finding[]> {
   const name = "redis";
   if (database === null) return [];
-  if (redisUrl === null) return [ok(name, "None is configured: PostgreSQL serves one instance.")];
+  if (redisUrl === null) return [off(name, "None is configured: PostgreSQL serves one instance.")];
   try {
     const { server, roundTripMs, warning } = await check(redisUrl);
     const detail = `${server} answers ${within(roundTripMs)}.`;
@@ -173,7 +173,7 @@ async function examineBackupStorage(config: Config): Promise<Finding[]> {
   if (storage === null) {
     // The check of backups reports that none are scheduled.
     if (cron === null) return [];
-    return [ok(name, "None are uploaded. Copy them elsewhere by other means, or set COMPANIOND_BACKUP_S3_BUCKET.")];
+    return [off(name, "None are uploaded. Copy them elsewhere by other means, or set COMPANIOND_BACKUP_S3_BUCKET.")];
   }
   try {
     const asked = { ageRecipient: storage.ageRecipient };

@@ -46,6 +46,12 @@ export interface Verdict {
   readonly resetMs: number;
 }
 
+/** The verdicts of `admitInTurn`; `second` is null where `first` is a refusal. */
+export interface VerdictsInTurn {
+  readonly first: Verdict;
+  readonly second: Verdict | null;
+}
+
 /** One window in which a request is counted. */
 export interface Place {
   readonly rule: RateRule;
@@ -53,6 +59,8 @@ export interface Place {
 }
 
 export interface Limiter {
+  /** Whether a verdict takes a round trip, so that it is worth asking for several together. */
+  readonly isRemote: boolean;
   /**
    * Admits or refuses one request of `subject` under `rule`. Only admitted requests occupy the window: refusals never
    * prolong the wait. Never throws or rejects. Concurrent calls never admit more than the limit in any window.
@@ -66,6 +74,8 @@ export interface Limiter {
    * otherwise the one with the least left.
    */
   admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict>;
+  /** As `admitAll` of the first and, only if that admits, `admit` of the other window, which must differ: one round trip. */
+  admitInTurn(first: readonly [Place, ...Place[]], second: Place): Promise<VerdictsInTurn>;
   /**
    * As `admit`, but only while fewer than `most` slots (up to the rule's limit) are in use, by either call: the others
    * stay for those who use `admit`. 0 only checks, and adds nothing to what the engine holds.

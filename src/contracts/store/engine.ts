@@ -40,6 +40,11 @@ export interface OpenOptions {
   use?: DataUse;
   /** Whether the windows of rates are counted where other servers count theirs. */
   sharesWindows?: boolean;
+  /**
+   * Called once, where it can no longer be known what is on disk: from then on every write rejects with `unavailable`,
+   * and the process has to end, so that the next one reads what is really there.
+   */
+  onLost?: (reason: unknown) => void;
   /** Called before the first tables are made in an empty database; what it throws is the reason not to. */
   beforeFirst?: () => void;
 }

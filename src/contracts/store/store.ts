@@ -4,6 +4,9 @@
  *
  * These rules hold for every method:
  * - Asynchronous, so that a networked engine fits. A resolved write is durable, even through crashes, and visible to all.
+ *   An engine may show it to others a little earlier, while it waits for the disk (SQLite: for the length of one sync, a
+ *   few milliseconds). If power fails then, or the sync does, they have seen what never was: a caller who must not is to
+ *   wait for a write of its own, which resolves after all that it could have seen.
  * - A write is one transaction: after a failure nothing of it remains. Writes that arrive together may share a commit.
  * - Rejects with `AppError("unavailable")` if storage is full, missing, or locked by another process for over 5 s;
  *   never blocks the event loop for more than 50 ms at a time. Any other rejection is a defect.

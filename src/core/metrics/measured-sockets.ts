@@ -20,6 +20,11 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
       return verdict.isAdmitted ? note(verdict) : verdict;
     },
     admitAll: async (places) => note(await limiter.admitAll(places)),
+    async admitInTurn(places, place) {
+      const { first, second } = await limiter.admitInTurn(places, place);
+      return { first: note(first), second: second && note(second) };
+    },
+    isRemote: limiter.isRemote,
     close: () => limiter.close(),
   };
 }

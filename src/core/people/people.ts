@@ -80,11 +80,12 @@ export interface People {
   goBack(place: VisitorPlace): Promise<void>;
   /**
    * Keeps a visitor's message for people. Null: the companion answers, as nobody has the conversation. `messageId`: the
-   * client's name of the message; one that is kept already is not kept again. Throws `quota_exceeded`.
+   * client's name of the message; one that is kept already is not kept again. `isOwn`: it was this request that kept it
+   * before, and brought nothing yet. Throws `quota_exceeded`.
    */
   keepMessage(
     place: VisitorPlace,
-    message: { text: string; messageId: string | null; isPlain: boolean },
+    message: { text: string; messageId: string | null; isPlain: boolean; isOwn?: boolean },
   ): Promise<KeptForPerson | null>;
   /** Notes an offer of a person in a reply that found nothing: then the visitor may ask, whatever `ask` says. */
   noteOffer(key: ConversationKey): Promise<void>;

@@ -55,7 +55,7 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
 
   async function keepMessage(
     place: VisitorPlace,
-    { text, messageId, isPlain }: { text: string; messageId: string | null; isPlain: boolean },
+    { text, messageId, isPlain, isOwn = false }: Parameters<People["keepMessage"]>[1],
   ): Promise<KeptForPerson | null> {
     const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
     const sent = { id: ids.uuid(), text, clientId: messageId, sealedVisitor, isPlain };
@@ -63,7 +63,8 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     let isRepeated = false;
     const revised = await revisions.run({ ...revisionOf(place, "visitor"), clientId: messageId }, (on, deciding) => {
       isPeoples = isOutside(on.handoff);
-      isRepeated = on.knownSeq !== null;
+      // One that was never answered has brought nothing, either.
+      isRepeated = on.knownSeq !== null && on.unansweredId === null && !isOwn;
       return decideKeep(on, deciding, sent);
     });
     if (revised?.handoff == null || revised.seq === null || !isPeoples) return null;

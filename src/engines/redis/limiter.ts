@@ -1,5 +1,5 @@
 /** The limiter engine for several instances: exact windows in Redis, and in this instance's memory while Redis is away. */
-import type { Limiter, Place, RateRule, Verdict } from "../../contracts/limiter/limiter.ts";
+import type { Limiter, Place, RateRule, Verdict, VerdictsInTurn } from "../../contracts/limiter/limiter.ts";
 import { tighterOf } from "../../contracts/limiter/tightest.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { SharedRedis } from "./breaker.ts";
@@ -35,6 +35,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
 }
 
 class RedisLimiter implements Limiter {
+  readonly isRemote = true;
   readonly #redis: SharedRedis;
   readonly #fallback: Limiter;
   readonly #clock: Pick<Clock, "monotonicMs"> | undefined;
@@ -48,11 +49,17 @@ class RedisLimiter implements Limiter {
   }
 
   async admit(rule: RateRule, subject: string): Promise<Verdict> {
-    return (await this.#judge([{ rule, subject }], rule.limit)) ?? this.#fallback.admit(rule, subject);
+    return (await this.#judge([{ rule, subject }])) ?? this.#fallback.admit(rule, subject);
   }
 
   async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
-    return (await this.#judge(places, Number.POSITIVE_INFINITY)) ?? this.#fallback.admitAll(places);
+    return (await this.#judge(places)) ?? this.#fallback.admitAll(places);
+  }
+
+  async admitInTurn(first: readonly [Place, ...Place[]], second: Place): Promise<VerdictsInTurn> {
+    const verdicts = await this.#ask([...first, second], first.length);
+    if (verdicts === null) return this.#fallback.admitInTurn(first, second);
+    return { first: verdicts.slice(0, first.length).reduce(tighterOf), second: verdicts[first.length] ?? null };
   }
 
   async admitUpTo(rule: RateRule, subject: string, most: number): Promise<Verdict> {
@@ -64,16 +71,22 @@ class RedisLimiter implements Limiter {
     this.#fallback.close();
   }
 
-  async #judge(places: readonly [Place, ...Place[]], most: number): Promise<Verdict | null> {
+  async #judge(places: readonly [Place, ...Place[]], most?: number): Promise<Verdict | null> {
+    return (await this.#ask(places, places.length, most))?.reduce(tighterOf) ?? null;
+  }
+
+  /** The windows after the `together` first are judged on their own, if those admit. Null: Redis is away. */
+  async #ask(places: readonly Place[], together: number, most = Number.POSITIVE_INFINITY): Promise<Verdict[] | null> {
     const keys = places.map(({ rule, subject }) => keyOf(`${rule.name}:${rule.limit}:${rule.windowMs}`, subject));
-    const args = [this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()))];
+    const now = this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()));
+    const args = [now, String(together)];
     for (const { rule } of places) {
       const isList = rule.limit > this.#maxString;
       args.push(String(Math.min(most, rule.limit)), String(rule.windowMs), isList ? "1" : "0");
     }
     const answer = await this.#redis.ask(windowScript, keys, args);
     if (answer === null) return null;
-    return places.map(({ rule }, index) => verdictAt(answer, index * 3, rule)).reduce(tighterOf);
+    return places.slice(0, answer.length / 3).map(({ rule }, index) => verdictAt(answer, index * 3, rule));
   }
 }
 

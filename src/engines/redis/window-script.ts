@@ -1,4 +1,4 @@
-/** Sliding windows in Redis: one script that checks all windows of a request, and occupies all of them or none. */
+/** Sliding windows in Redis: one script that checks all windows of a request, and occupies those that belong together or none of them. */
 import { createScript } from "./script.ts";
 
 /**
@@ -6,9 +6,10 @@ import { createScript } from "./script.ts";
  * memory, and the least time where limits are low. One with a high limit is a list of times, since a string is copied as
  * a whole with each request. Neither ever holds more than the limit, and both expire with their newest time.
  *
- * Keys: the windows. Arguments after the time, for each: how many slots may be occupied, length in milliseconds, and 1
- * if it is a list. Returns three numbers for each: whether it has room, the slots occupied after this request, and the
- * milliseconds until the oldest leaves.
+ * Keys: the windows. Arguments after the time: how many of the first windows belong together; then, for each: how many
+ * slots may be occupied, length in milliseconds, and 1 if it is a list. The others are judged, together as well, only
+ * if the first admit. Returns three numbers for each that was judged: whether it has room, the slots occupied after this
+ * request, and the milliseconds until the oldest leaves.
  *
  * If the clock of Redis was set back, the times of a window move with it: no one waits for longer than the window, and no
  * slot is free early.
@@ -60,30 +61,41 @@ end
 local function openList(key, windowMs)
   local newest = redis.call('LINDEX', key, -1)
   if newest and newest - now > 0 then setListBack(key, windowMs, newest - now) end
-  local low, high = 0, redis.call('LLEN', key)
-  local length = high
+  local length = redis.call('LLEN', key)
+  -- Few have left since the last request, and Redis finds an entry the faster the nearer it is to an end of the list.
+  local low, step = 0, 1
+  local function hasLeft(index)
+    return index < length and now - redis.call('LINDEX', key, index) >= windowMs
+  end
+  while hasLeft(low + step - 1) do
+    low, step = low + step, step * 2
+  end
+  local high = math.min(low + step - 1, length)
   while low < high do
     local middle = math.floor((low + high) / 2)
-    if now - redis.call('LINDEX', key, middle) < windowMs then high = middle else low = middle + 1 end
+    if hasLeft(middle) then low = middle + 1 else high = middle end
   end
   if low > 0 then redis.call('LTRIM', key, low, -1) end
   return length - low, tonumber(redis.call('LINDEX', key, 0) or now)
 end
 
-local answer, kept, isAdmitted = {}, {}, true
-for index, key in ipairs(KEYS) do
-  local limit, windowMs = tonumber(ARGV[index * 3 - 1]), tonumber(ARGV[index * 3])
-  local open = ARGV[index * 3 + 1] == '1' and openList or openString
-  local count, oldest = open(key, windowMs, kept)
-  local hasRoom = count < limit
-  isAdmitted = isAdmitted and hasRoom
-  answer[#answer + 1] = hasRoom and 1 or 0
-  answer[#answer + 1] = hasRoom and count + 1 or count
-  answer[#answer + 1] = oldest + windowMs - now
-end
-if isAdmitted then
-  for index, key in ipairs(KEYS) do
-    local windowMs = tonumber(ARGV[index * 3])
+local answer, kept = {}, {}
+
+local function judge(from, to)
+  local isAdmitted = true
+  for index = from, to do
+    local limit, windowMs = tonumber(ARGV[index * 3]), tonumber(ARGV[index * 3 + 1])
+    local open = ARGV[index * 3 + 2] == '1' and openList or openString
+    local count, oldest = open(KEYS[index], windowMs, kept)
+    local hasRoom = count < limit
+    isAdmitted = isAdmitted and hasRoom
+    answer[#answer + 1] = hasRoom and 1 or 0
+    answer[#answer + 1] = hasRoom and count + 1 or count
+    answer[#answer + 1] = oldest + windowMs - now
+  end
+  if not isAdmitted then return false end
+  for index = from, to do
+    local key, windowMs = KEYS[index], tonumber(ARGV[index * 3 + 1])
     if kept[key] then
       redis.call('SET', key, kept[key] .. struct.pack('>I6', now), 'PX', windowMs + spare)
     else
@@ -91,6 +103,10 @@ if isAdmitted then
       redis.call('PEXPIRE', key, windowMs + spare)
     end
   end
+  return true
 end
+
+local together = tonumber(ARGV[2])
+if judge(1, together) then judge(together + 1, #KEYS) end
 return answer
 `);

@@ -1,6 +1,7 @@
 /** The connection. It tracks its statements, so that it can close cleanly, and tests can observe it. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
-import { statSync } from "node:fs";
+import { type StatsFs, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { unavailable } from "./failures.ts";
 
 export interface StoreObserver {
@@ -18,6 +19,9 @@ interface Finalizable {
 
 /** The name of a database that is in no file, and gone once its connection is closed. */
 export const inMemory = ":memory:";
+
+/** What a group of writes is sure to find on the disk. */
+const leastRoomBytes = 1024 * 1024;
 
 const executing: ReadonlySet<string | symbol> = new Set(["run", "get", "all", "values", "iterate"]);
 
@@ -67,6 +71,24 @@ export class StoreDatabase extends Database {
     if (this.#fileNumber === null) return;
     const found = statSync(this.filename, { throwIfNoEntry: false });
     if (found?.ino !== this.#fileNumber) throw unavailable(new Error(`${this.filename} was moved or deleted`));
+  }
+
+  /**
+   * Throws `unavailable` on a full disk. Most file systems refuse the write itself; but some take it, and refuse only the
+   * sync, after which no one knows what is on disk.
+   */
+  requireRoom(): void {
+    if (this.#fileNumber === null) return;
+    let facts: StatsFs;
+    try {
+      facts = statfsSync(dirname(this.filename));
+    } catch (error) {
+      throw unavailable(error);
+    }
+    const { blocks, bavail, bfree, bsize } = facts;
+    const free = process.geteuid?.() === 0 ? bfree : bavail;
+    // Some report nothing.
+    if (blocks > 0 && free * bsize < leastRoomBytes) throw unavailable(new Error("the disk is full"));
   }
 
   /** With an open statement, SQLite would keep the connection, its lock and its log file until the process ends. */

@@ -1,8 +1,10 @@
 /** The shared base of all parts of the store: prepared statements, reads, and the queue of writes. */
 import type { SQLQueryBindings, Statement } from "bun:sqlite";
-import type { StoreDatabase, StoreObserver } from "./database.ts";
+import { Checkpoints } from "./checkpoints.ts";
+import { inMemory, type StoreDatabase, type StoreObserver } from "./database.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
 import { defaultLockLimitMs, retryWhileBusy } from "./retry.ts";
+import { WriteAheadLog } from "./write-ahead-log.ts";
 import { WriteQueue } from "./writer.ts";
 
 /** A query that is compiled on first use and kept: compiling all of them would slow down the start. */
@@ -48,11 +50,19 @@ export interface EngineOptions {
   observer?: StoreObserver | undefined;
   /** How long to wait for another process's lock before giving up. */
   lockLimitMs?: number | undefined;
+  /** Called once, when it can no longer be known what is on disk: the process has to end. */
+  onLost?: ((error: unknown) => void) | undefined;
+  /** A checkpoint failed, and is tried again once the log has grown. */
+  onCheckpointProblem?: ((error: unknown) => void) | undefined;
+  /** Replaced in tests. */
+  sync?: () => Promise<void>;
 }
 
 export class SqliteEngine {
   readonly #database: StoreDatabase;
   readonly #writes: WriteQueue;
+  /** Null without a file. */
+  readonly #files: { log: WriteAheadLog; checkpoints: Checkpoints } | null;
   readonly #begin;
   readonly #end;
   readonly #lockLimitMs: number;
@@ -66,13 +76,23 @@ export class SqliteEngine {
   #changeMark = 0;
   #closing: Promise<void> | null = null;
 
-  constructor(database: StoreDatabase, { observer = {}, lockLimitMs = defaultLockLimitMs }: EngineOptions = {}) {
+  constructor(database: StoreDatabase, options: EngineOptions = {}) {
+    const { observer = {}, lockLimitMs = defaultLockLimitMs, onLost, onCheckpointProblem, sync } = options;
     this.#database = database;
     this.#lockLimitMs = lockLimitMs;
     this.#begin = this.query("BEGIN");
     this.#end = this.query("COMMIT");
     this.#dataVersion = this.query<{ data_version: number }>("PRAGMA data_version");
-    this.#writes = new WriteQueue(database, observer, lockLimitMs);
+    const log = database.filename === inMemory ? null : new WriteAheadLog(database.filename);
+    this.#writes = new WriteQueue(database, {
+      ...{ observer, lockLimitMs, onLost },
+      sync: sync ?? (log && (() => log.sync())),
+      onCommit: () => this.#files?.checkpoints.noteCommit(),
+    });
+    this.#files = log && { log, checkpoints: new Checkpoints(database, this.#writes, onCheckpointProblem) };
+    // Commits and checkpoints leave the disk to these.
+    database.run("PRAGMA synchronous = NORMAL");
+    database.run("PRAGMA wal_autocheckpoint = 0");
   }
 
   /** A function builds the text on first use. */
@@ -157,20 +177,16 @@ export class SqliteEngine {
     this.#database.requireFile();
   }
 
-  /** Copies the write-ahead log into the database file and empties it; false if a reader prevents that. */
-  #truncateLog(): boolean {
-    const row = this.#database.prepare<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get();
-    return row?.busy === 0;
-  }
-
   /**
    * Empties the write-ahead log after a deletion: the text is overwritten in the database file, but earlier pages are
    * still in the log. Resolves once it contains nothing committed before; rejects with `unavailable` if a reader keeps
    * it in use.
    */
   async emptyLog(): Promise<void> {
+    if (this.#files === null) return;
+    if (this.#closing !== null) throw unavailable();
     const deadlineMs = performance.now() + defaultLockLimitMs;
-    while (!(await this.read(() => this.#truncateLog()))) {
+    while (!(await this.#files.checkpoints.empty())) {
       if (performance.now() > deadlineMs) throw unavailable(new Error("the write-ahead log is in use"));
       await Bun.sleep(busySleepMs);
     }
@@ -183,12 +199,16 @@ export class SqliteEngine {
 
   async #close(): Promise<void> {
     await this.#writes.drain();
+    await this.#files?.checkpoints.close();
+    // What closes last copies the log into the database file, which is left to a process that reads both from the disk.
+    if (this.#writes.isLost) return;
     try {
-      this.#truncateLog();
+      this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
     } catch {
       // Only a convenience for copies of the file: the log itself is durable.
     }
     this.#database.closeWithStatements();
+    this.#files?.log.close();
   }
 }
 

@@ -74,6 +74,8 @@ export interface SqliteStoreOptions extends MigrateOptions {
   observer?: StoreObserver;
   /** Replaced in tests. */
   lockLimitMs?: number;
+  /** Called once, when it can no longer be known what is on disk: the process has to end. */
+  onLost?: ((error: unknown) => void) | undefined;
   /** For a server, at its start: what the one before had reserved is settled at its worst case. Null: it is left. */
   settlesLeftAtMs?: number | null;
 }
@@ -90,7 +92,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
   if (options.settlesLeftAtMs != null) tellDifferences(database, options.log);
   if (options.observer !== undefined) database.watch(options.observer);
-  const engine = new SqliteEngine(database, options);
+  const engine = new SqliteEngine(database, {
+    ...options,
+    onCheckpointProblem: (error) => options.log.warn("the write-ahead log was not copied into the database", { error }),
+  });
   if (options.settlesLeftAtMs != null) await settleLeftSpending(engine, options.settlesLeftAtMs, options.log);
   return createStore(engine, options);
 }

@@ -3,7 +3,9 @@
  *
  * What it guarantees about its files:
  * - The directory is accessible only to its owner (0700), and so is every file in it (0600), backups included.
- * - A resolved write is on disk (`synchronous = FULL`); a database copied together with its log is complete.
+ * - A resolved write is on disk: it waits for a sync of the log that began after its commit, beside the event loop. So do
+ *   copies of the log into the database file, in a thread. A database copied together with its log is complete.
+ * - A failed sync is never tried again: nothing is written from then on, and the process has to end.
  * - Deleted text is overwritten in the file (`secure_delete`) and leaves the write-ahead log, which is emptied:
  *   before `eraseVisitors` resolves, and about 0.2 s after any other deletion. Earlier backups keep it.
  * - That holds for every message of visitors and companions, wherever rows have moved (`row-eraser.ts`). Of
@@ -60,7 +62,7 @@ export function createSqlite(dataDir: string): StorageEngine & { exists(): boole
 }
 
 async function open(dataDir: string, options: OpenOptions): Promise<Store> {
-  const { log, erasures, backupDir, clock, isCommand = false, use = "makes" } = options;
+  const { log, erasures, backupDir, clock, isCommand = false, use = "makes", onLost } = options;
   requireNoUnfinishedCopy(dataDir);
   if (use !== "makes" && !hasDatabase(dataDir)) throw noDatabase(dataDir);
   const held: StorageLock[] = [];
@@ -71,8 +73,7 @@ async function open(dataDir: string, options: OpenOptions): Promise<Store> {
       mayMigrate: use !== "reads",
       // The server that asked for them is gone: two never serve the same directory.
       settlesLeftAtMs: isCommand ? null : clock.nowMs(),
-      log,
-      erasures,
+      ...{ log, erasures, onLost },
       async beforeMigrate({ fromVersion, toVersion }) {
         if (isCommand) held.push(lockForMigration(dataDir));
         const name = `before-migration-${fromVersion}-to-${toVersion}-${fileStamp(Date.now())}.db`;

@@ -1,4 +1,8 @@
-/** The single queue of all writes: those that arrive together share one commit, and locks are waited for here. */
+/**
+ * The single queue of all writes: those that arrive together share one commit, and locks are waited for here. Nothing
+ * waits for the disk on the event loop: a commit hands its pages to the system, and what it wrote is resolved once the
+ * log has been synced beside the loop. Meanwhile nothing else is committed, so that what arrives shares the next one.
+ */
 import type { StoreDatabase, StoreObserver } from "./database.ts";
 import { isBusy, isStorageFailure, toStoreError, unavailable } from "./failures.ts";
 import { sleepBeforeTry } from "./retry.ts";
@@ -13,15 +17,25 @@ interface Job {
 
 /** A group ends early after this long, so that the event loop gets its turn. */
 const groupLimitMs = 20;
-/** The longest that a write waits for others to share its commit, and only right after another commit. */
-const gatherLimitMs = 10;
-/** A commit blocks the event loop until the disk has it: while writes share them, at most a fifth of the time goes into that. */
-const gatherPerCommit = 4;
+
+export interface WriteQueueOptions {
+  observer: StoreObserver;
+  lockLimitMs: number;
+  /** Resolves once everything committed before the call is on disk. Null without a file. */
+  sync: (() => Promise<void>) | null;
+  /** A transaction was committed. */
+  onCommit?: (() => void) | undefined;
+  /** Called once, when it can no longer be known what is on disk: nothing is written from then on. */
+  onLost?: ((error: unknown) => void) | undefined;
+}
 
 export class WriteQueue {
   readonly #database: StoreDatabase;
   readonly #observer: StoreObserver;
   readonly #lockLimitMs: number;
+  readonly #sync: (() => Promise<void>) | null;
+  readonly #onCommit: () => void;
+  readonly #onLost: (error: unknown) => void;
   readonly #begin;
   readonly #commit;
   readonly #rollback;
@@ -31,16 +45,20 @@ export class WriteQueue {
   #pending: Job[] = [];
   #isScheduled = false;
   #busyTries = 0;
-  #committedAtMs = Number.NEGATIVE_INFINITY;
-  #commitTookMs = 0;
-  #wasShared = false;
-  #isWaitingForDisk = true;
+  /** How many syncs and checkpoints run, during which no write begins. */
+  #pauses = 0;
+  /** Why no write is accepted; null while they are. */
+  #refusal: unknown = null;
+  #isLost = false;
   #whenIdle: (() => void)[] = [];
 
-  constructor(database: StoreDatabase, observer: StoreObserver, lockLimitMs: number) {
+  constructor(database: StoreDatabase, options: WriteQueueOptions) {
     this.#database = database;
-    this.#observer = observer;
-    this.#lockLimitMs = lockLimitMs;
+    this.#observer = options.observer;
+    this.#lockLimitMs = options.lockLimitMs;
+    this.#sync = options.sync;
+    this.#onCommit = options.onCommit ?? (() => {});
+    this.#onLost = options.onLost ?? (() => {});
     this.#begin = database.prepare("BEGIN IMMEDIATE");
     this.#commit = database.prepare("COMMIT");
     this.#rollback = database.prepare("ROLLBACK");
@@ -57,47 +75,83 @@ export class WriteQueue {
    */
   run<T>(work: () => T, isLasting = true): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      if (this.#refusal !== null) return reject(unavailable(this.#refusal));
       const deadlineMs = performance.now() + this.#lockLimitMs;
       this.#pending.push({ work, resolve: resolve as Job["resolve"], reject, deadlineMs, isLasting });
       this.#schedule();
     });
   }
 
+  /** Runs `work` while no write begins; those that arrive wait for it, for as long as for a lock. */
+  async pauseFor<T>(work: () => Promise<T>): Promise<T> {
+    this.#pauses++;
+    const timer = setTimeout(() => this.#refuse(new Error("the disk does not answer")), this.#lockLimitMs);
+    try {
+      return await work();
+    } finally {
+      clearTimeout(timer);
+      if (--this.#pauses === 0 && !this.#isLost) this.#refusal = null;
+      this.#schedule();
+      this.#noteIdle();
+    }
+  }
+
+  /**
+   * A sync failed. It is never tried again: the system may have dropped the pages that it could not write, and would
+   * report success. What is on disk is only known to whoever opens the file next.
+   */
+  lose(error: unknown): void {
+    if (this.#isLost) return;
+    this.#isLost = true;
+    this.#refuse(error);
+    this.#onLost(error);
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
   /** Resolves when nothing is waiting any more. */
   async drain(): Promise<void> {
-    if (this.#pending.length === 0) return;
+    if (this.#isIdle()) return;
     await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
+  #isIdle(): boolean {
+    return this.#pending.length === 0 && this.#pauses === 0;
+  }
+
+  #noteIdle(): void {
+    if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** Refuses what waits, and what comes. */
+  #refuse(reason: unknown): void {
+    this.#refusal = reason;
+    for (const job of this.#pending.splice(0)) job.reject(unavailable(reason));
+  }
+
   #schedule(): void {
-    if (this.#isScheduled || this.#pending.length === 0) return;
+    if (this.#isScheduled || this.#pauses > 0 || this.#pending.length === 0) return;
     this.#isScheduled = true;
     const flush = () => this.#flush();
-    if (this.#busyTries > 0) {
-      setTimeout(flush, sleepBeforeTry(this.#busyTries));
-      return;
-    }
-    // An idle queue commits immediately. If commits follow each other, waiting several times as long as the last one
-    // took lets writes accumulate, and leaves the event loop most of its time on a slow disk. After a commit of a
-    // single write the wait is shorter: it probably comes from an import, which has no other write until this one is
-    // done.
-    const waitMs = Math.min(gatherLimitMs, (this.#wasShared ? gatherPerCommit : 1) * this.#commitTookMs);
-    const gatherMs = waitMs - (performance.now() - this.#committedAtMs);
-    if (gatherMs >= 0.5) setTimeout(flush, gatherMs);
+    if (this.#busyTries > 0) setTimeout(flush, sleepBeforeTry(this.#busyTries));
     else setImmediate(flush);
   }
 
   #flush(): void {
     this.#isScheduled = false;
-    if (this.#begins()) this.#runGroup();
+    // A pause may have begun since, and its end schedules again.
+    if (this.#pauses > 0) return;
+    if (this.#pending.length > 0 && this.#begins()) this.#runGroup();
     this.#schedule();
-    if (this.#pending.length === 0) for (const resolve of this.#whenIdle.splice(0)) resolve();
+    this.#noteIdle();
   }
 
   /** False if another process holds the lock: those that waited too long are rejected, the rest is retried later. */
   #begins(): boolean {
     try {
-      this.#chooseDurability();
+      this.#database.requireRoom();
       this.#begin.run();
       this.#busyTries = 0;
       return true;
@@ -115,20 +169,12 @@ export class WriteQueue {
     }
   }
 
-  /** Of the commit that comes: the log is written in order, so that waiting for it covers all commits before. */
-  #chooseDurability(): void {
-    const isLasting = this.#pending.some((job) => job.isLasting);
-    if (isLasting === this.#isWaitingForDisk) return;
-    // Takes effect when it is compiled: a prepared one would do so once.
-    this.#database.run(`PRAGMA synchronous = ${isLasting ? "FULL" : "NORMAL"}`);
-    this.#isWaitingForDisk = isLasting;
-  }
-
   #runGroup(): void {
     const startedMs = performance.now();
     const isAlone = this.#pending.length === 1;
     const settle: (() => void)[] = [];
     const started: Job[] = [];
+    let isCommitted = false;
     try {
       while (this.#pending.length > started.length) {
         if (started.length > 0 && performance.now() - startedMs > groupLimitMs) break;
@@ -137,14 +183,11 @@ export class WriteQueue {
         started.push(job);
         settle.push(this.#runJob(job, isAlone));
       }
-      const commitStartedMs = performance.now();
       // SQLite has already rolled back after a failed single write.
-      if (this.#database.inTransaction) {
+      isCommitted = this.#database.inTransaction;
+      if (isCommitted) {
         this.#database.requireFile();
         this.#commit.run();
-        this.#committedAtMs = performance.now();
-        this.#commitTookMs = this.#committedAtMs - commitStartedMs;
-        this.#wasShared = !isAlone;
         this.#observer.onCommit?.(started.length);
       }
     } catch (error) {
@@ -154,7 +197,20 @@ export class WriteQueue {
       return;
     }
     this.#pending.splice(0, started.length);
-    for (const done of settle) done();
+    if (isCommitted) this.#onCommit();
+    if (isCommitted && this.#sync !== null && started.some((job) => job.isLasting)) {
+      void this.#settleOnceSynced(started, settle, this.#sync);
+    } else for (const done of settle) done();
+  }
+
+  async #settleOnceSynced(jobs: readonly Job[], settle: readonly (() => void)[], sync: () => Promise<void>) {
+    try {
+      await this.pauseFor(sync);
+      for (const done of settle) done();
+    } catch (error) {
+      this.lose(error);
+      for (const job of jobs) job.reject(unavailable(error));
+    }
   }
 
   /** Returns how to settle the job after the commit; throws if the whole group is lost. */

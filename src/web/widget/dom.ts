@@ -15,6 +15,13 @@ export function setAttributes(element: Element, attributes: Record<string, strin
   for (const name in attributes) element.setAttribute(name, String(attributes[name]));
 }
 
+/** The companion's picture, which goes where it does not come. */
+export function makeFace(): HTMLImageElement {
+  const face = h("img", { alt: "", referrerpolicy: "no-referrer" });
+  face.onerror = () => face.remove();
+  return face;
+}
+
 /** A button with its name on it. */
 export function textButton(className: string, label: string, onClick: () => void): HTMLButtonElement {
   const button = h("button", { type: "button", class: className }, label);

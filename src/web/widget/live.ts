@@ -56,7 +56,8 @@ export function createLive(parts: PeopleParts): Live {
     draw();
     ring();
   });
-  element.prepend(h("div", { class: "team" }, sentence, " ", back, " ", sound));
+  const team = h("div", { class: "team" }, sentence, " ", back, " ", sound);
+  element.before(team);
   const dots = h("div", { class: "row assistant" }, h("div", { class: "body dots", "aria-hidden": "true" }, "• • •"));
   box.querySelector(".log .notice")?.before(dots);
   const disclosure = box.querySelector(".disclosure")?.firstChild as Text;
@@ -171,6 +172,7 @@ export function createLive(parts: PeopleParts): Live {
       .join(" ");
     const focused = shadow.activeElement;
     back.hidden = sound.hidden = !chat.isHeld;
+    team.hidden = !sentence.textContent && !chat.isHeld;
     // Without the focus, Escape would not work.
     if (focused?.getClientRects().length === 0) box.focus();
     sound.textContent = storage.getItem(soundKey) ? strings.soundOff : strings.soundOn;

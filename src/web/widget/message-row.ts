@@ -4,7 +4,7 @@ import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { createCopyButton } from "./copy-button.ts";
 import { createDelivery } from "./delivery.ts";
-import { h } from "./dom.ts";
+import { h, makeFace } from "./dom.ts";
 import type { Row } from "./log-rows.ts";
 import type { LogScroll } from "./log-scroll.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
@@ -61,8 +61,7 @@ export function createRowMaker(
     let card: Promise<() => void> | undefined;
     let rating: Promise<() => void> | undefined;
     let drawn: { text: string; state: string; work: unknown } | null = null;
-    const face = h("img", { alt: "", loading: "lazy", referrerpolicy: "no-referrer" });
-    face.onerror = () => face.remove();
+    const face = makeFace();
     const row = h(
       "div",
       { class: `row ${role}${isPerson ? " person" : ""}` },

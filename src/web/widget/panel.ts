@@ -3,7 +3,7 @@ import { createAnnouncer } from "./announcer.ts";
 import { Chat } from "./chat.ts";
 import { createClient } from "./client.ts";
 import { createComposer } from "./composer.ts";
-import { h, iconButton, icons } from "./dom.ts";
+import { h, iconButton, icons, makeFace } from "./dom.ts";
 import { greet } from "./greeting.ts";
 import type { Home } from "./home.ts";
 import { createLogView } from "./log-view.ts";
@@ -55,8 +55,7 @@ export function createPanel(host: PanelHost): Panel {
   const composer = createComposer(chat, strings, announcer, host.token);
   const voice = createVoiceButton(chat, strings, announcer, host);
 
-  const picture = h("img", { alt: "", referrerpolicy: "no-referrer" });
-  picture.onerror = () => picture.remove();
+  const picture = makeFace();
   // Its own direction is for the letters alone: the line stands where the interface's lines begin.
   const name = h("span", { dir: "auto" });
   const instant = h("span", { class: "instant" }, ` · ${strings.instant}`);

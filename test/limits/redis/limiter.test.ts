@@ -33,8 +33,10 @@ for (const [engine, maxString] of [
     const redis = await openSharedRedis(server.url);
     const limiter = createRedisLimiter({ redis, fallback: noLimiter, clock, maxString });
     return {
+      isRemote: limiter.isRemote,
       admit: (rule, subject) => limiter.admit(rule, subject),
       admitAll: (places) => limiter.admitAll(places),
+      admitInTurn: (...asked) => limiter.admitInTurn(...asked),
       admitUpTo: (...asked) => limiter.admitUpTo(...asked),
       close: () => redis.close(),
     };
@@ -80,6 +82,8 @@ describe("the limiter in Redis", () => {
     expect(statistics).toContain("cmdstat_evalsha:calls=5,");
     expect(statistics).not.toContain("cmdstat_eval:");
     expect(await allKeys()).toHaveLength(3);
+    await limiter.admitInTurn(places, { rule: byToken, subject: "token" });
+    expect(await client.send("INFO", ["commandstats"])).toContain("cmdstat_evalsha:calls=6,");
   });
 
   test("goes on when Redis has forgotten the script", async () => {

@@ -1,5 +1,5 @@
 /** The single-process limiter engine: exact windows in bounded memory, lost when the process ends. */
-import type { Limiter, Place, RateRule, Verdict } from "../../../contracts/limiter/limiter.ts";
+import type { Limiter, Place, RateRule, Verdict, VerdictsInTurn } from "../../../contracts/limiter/limiter.ts";
 import { tighterOf } from "../../../contracts/limiter/tightest.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import {
@@ -37,6 +37,7 @@ interface RuleWindows {
 }
 
 class MemoryLimiter implements Limiter {
+  readonly isRemote = false;
   readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #maxAddresses: number;
   readonly #maxNetworks: number;
@@ -69,6 +70,11 @@ class MemoryLimiter implements Limiter {
     if (tightest.remaining === 0) return tightest;
     // Nothing runs in between, so each window has the room that it has just shown.
     return places.map(({ rule, subject }) => this.#ask(rule, subject, rule.limit)).reduce(tighterOf);
+  }
+
+  async admitInTurn(places: readonly [Place, ...Place[]], { rule, subject }: Place): Promise<VerdictsInTurn> {
+    const first = await this.admitAll(places);
+    return { first, second: first.isAdmitted ? await this.admit(rule, subject) : null };
   }
 
   /** Subjects held now. */

@@ -121,7 +121,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
         <ChevronsUpDown
           size={14}
           aria-hidden="true"
-          class="pointer-events-none absolute top-1/2 right-3 -translate-y-1/2 text-muted"
+          class="pointer-events-none absolute inset-y-0 my-auto right-3 text-muted"
         />
       </div>
       <div

@@ -49,7 +49,7 @@ export function Filters() {
   return (
     <>
       <div class="relative">
-        <Search size={16} aria-hidden="true" class="absolute top-1/2 left-3 -translate-y-1/2 text-muted" />
+        <Search size={16} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
         <input
           type="search"
           data-key="/"

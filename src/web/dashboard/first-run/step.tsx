@@ -6,7 +6,7 @@ import { useEffect, useId, useRef } from "preact/hooks";
 export function Tick({ isDone, number }: { isDone: boolean; number: number }) {
   return (
     <span
-      class={`grid size-6 shrink-0 place-items-center rounded-full text-12 font-semibold tabular-nums transition-colors ${
+      class={`grid size-6 shrink-0 place-items-center rounded-full text-12 font-semibold tabular-nums ${
         isDone ? "bg-good text-card" : "border border-edge text-muted"
       }`}
     >

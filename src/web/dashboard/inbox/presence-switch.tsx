@@ -48,7 +48,7 @@ export function PresenceSwitch() {
         >
           <span
             aria-hidden="true"
-            class={`inline-flex w-9 shrink-0 rounded-full p-0.5 transition-colors ${isAvailable ? "justify-end bg-accent" : "bg-edge"}`}
+            class={`inline-flex w-9 shrink-0 rounded-full p-0.5 ${isAvailable ? "justify-end bg-accent" : "bg-edge"}`}
           >
             <span class="size-4 rounded-full bg-card" />
           </span>

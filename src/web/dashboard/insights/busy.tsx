@@ -3,11 +3,14 @@ import { formatNumber } from "../lib/format.ts";
 
 const days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 /** Of the accent, from the least to the most. */
-const shades = ["fill-sunken", "fill-accent/25", "fill-accent/45", "fill-accent/70", "fill-accent"];
+const opacities = [0.25, 0.45, 0.7, 1];
 
 export function Busy({ busy }: { busy: readonly (readonly number[])[] }) {
   const most = Math.max(0, ...busy.flat());
-  const shadeOf = (count: number) => shades[count === 0 ? 0 : Math.ceil((count / most) * (shades.length - 1))];
+  const shadeOf = (count: number) =>
+    count === 0
+      ? { class: "fill-sunken" }
+      : { class: "fill-accent", "fill-opacity": opacities[Math.ceil((count / most) * opacities.length) - 1] };
   return (
     <>
       <div aria-hidden="true" class="text-12 text-muted">
@@ -23,7 +26,7 @@ export function Busy({ busy }: { busy: readonly (readonly number[])[] }) {
             <span class="w-10 shrink-0">{days[day]}</span>
             <svg aria-hidden="true" viewBox="0 0 240 10" preserveAspectRatio="none" class="h-7 min-w-0 flex-1">
               {hours.map((count, hour) => (
-                <rect key={hour} x={hour * 10 + 0.5} y="0.5" width="9" height="9" class={shadeOf(count)}>
+                <rect key={hour} x={hour * 10 + 0.5} y="0.5" width="9" height="9" {...shadeOf(count)}>
                   <title>{`${days[day]} ${hour}:00: ${count}`}</title>
                 </rect>
               ))}

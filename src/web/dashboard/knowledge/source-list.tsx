@@ -6,6 +6,7 @@ import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
+import { Rows } from "../ui/row-list.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { PassagesDialog } from "./passages.tsx";
@@ -104,7 +105,7 @@ export function SourceList({ path, sources }: SourceListProps) {
           }
         />
       ) : (
-        <ul class="card" aria-label="Sources">
+        <Rows label="Sources">
           {found.slice(0, count).map((source) => (
             <SourceRow
               key={source.id}
@@ -115,7 +116,7 @@ export function SourceList({ path, sources }: SourceListProps) {
               onAct={(act) => setAsked({ act, source })}
             />
           ))}
-        </ul>
+        </Rows>
       )}
       {found.length > count && (
         <div class="mt-4 flex justify-center">

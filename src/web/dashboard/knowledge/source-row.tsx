@@ -4,8 +4,10 @@ import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Source } from "../lib/types.ts";
-import { Button, IconButton } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
+import { RowActions, RowLabel } from "../ui/menu.tsx";
 import { Time } from "../ui/page.tsx";
+import { Row } from "../ui/row-list.tsx";
 import { Badge } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { WebLink } from "../ui/web-link.tsx";
@@ -40,9 +42,30 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
     }
   });
   const isFetched = type === "url" || type === "sitemap";
+  const items = mayChange
+    ? [
+        ...(isFetched && !isUnderWay(source) && !refresh.isBusy
+          ? [{ label: "Refresh", Icon: RefreshCw, onChoose: () => void refresh.run() }]
+          : []),
+        { label: `${changeWords[type]}…`, Icon: Pencil, onChoose: () => onAct("replace") },
+        { label: "Delete…", Icon: Trash2, isRisk: true, onChoose: () => onAct("delete") },
+      ]
+    : [];
   return (
-    <li class="flex flex-wrap items-start gap-x-4 gap-y-2 border-line px-4 py-3 not-last:border-b">
-      <div class="flex min-w-0 flex-1 basis-64 items-start gap-3">
+    <Row
+      actions={
+        <RowActions name={title} items={items}>
+          {source.chunks > 0 && (
+            <Button onClick={() => onAct("passages")}>
+              <RowLabel Icon={BookOpen}>
+                Passages<span class="sr-only"> of {title}</span>
+              </RowLabel>
+            </Button>
+          )}
+        </RowActions>
+      }
+    >
+      <div class="flex min-w-0 items-start gap-3">
         <Icon size={18} aria-hidden="true" class="mt-0.5 shrink-0 text-muted" />
         <div class="min-w-0 flex-1">
           <div class="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -69,34 +92,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
           )}
         </div>
       </div>
-      <div class="ml-auto flex items-center gap-1">
-        {source.chunks > 0 && (
-          <Button icon={BookOpen} kind="ghost" onClick={() => onAct("passages")}>
-            Passages<span class="sr-only"> of {title}</span>
-          </Button>
-        )}
-        {mayChange && isFetched && (
-          <IconButton
-            label={`Refresh: ${title}`}
-            disabled={isUnderWay(source) || refresh.isBusy}
-            class="disabled:opacity-55"
-            onClick={() => void refresh.run()}
-          >
-            <RefreshCw size={17} aria-hidden="true" />
-          </IconButton>
-        )}
-        {mayChange && (
-          <>
-            <IconButton label={`${changeWords[type]}: ${title}`} onClick={() => onAct("replace")}>
-              <Pencil size={17} aria-hidden="true" />
-            </IconButton>
-            <IconButton label={`Delete: ${title}`} onClick={() => onAct("delete")}>
-              <Trash2 size={17} aria-hidden="true" />
-            </IconButton>
-          </>
-        )}
-      </div>
-    </li>
+    </Row>
   );
 }
 

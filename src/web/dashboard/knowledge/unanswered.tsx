@@ -8,7 +8,8 @@ import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Time } from "../ui/page.tsx";
-import { Empty, Failure, Notice, Problem, Skeleton } from "../ui/states.tsx";
+import { Row, RowList } from "../ui/row-list.tsx";
+import { Empty, Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { countOf } from "./source-words.ts";
 
@@ -56,52 +57,41 @@ export function Unanswered<Question extends UnansweredQuestion>(props: Unanswere
         )}
       </div>
       {dismiss.error !== null && <Problem class="mb-4">{toSentence(dismiss.error)}</Problem>}
-      {list.items.length > 0 ? (
-        <ul class="card" aria-label="Unanswered questions">
-          {list.items.map((question) => (
-            <li
-              key={question.id}
-              class="flex flex-wrap items-start gap-x-4 gap-y-2 border-line px-4 py-3 not-last:border-b"
-            >
-              <div class="min-w-0 flex-1 basis-64">
-                <p class="font-medium wrap-anywhere whitespace-pre-wrap" dir="auto">
-                  {question.question}
-                </p>
-                {nameOf && (
-                  <p class="text-13 text-muted" dir="auto">
-                    {nameOf(question)}
-                  </p>
-                )}
-                <Asked question={question} />
-              </div>
-              {mayChange && (
-                <div class="ml-auto flex flex-wrap gap-2">
+      <RowList
+        label="Unanswered questions"
+        list={list}
+        empty={
+          <Empty title="All caught up">When your sources can't answer a visitor's question, it appears here.</Empty>
+        }
+      >
+        {(question) => (
+          <Row
+            key={question.id}
+            actions={
+              mayChange && (
+                <>
                   <Button onClick={() => setAsked(question)}>
                     Answer…<span class="sr-only"> {question.question}</span>
                   </Button>
                   <Button kind="ghost" disabled={dismiss.isBusy} onClick={() => void dismiss.run(question)}>
                     Dismiss<span class="sr-only"> {question.question}</span>
                   </Button>
-                </div>
-              )}
-            </li>
-          ))}
-        </ul>
-      ) : list.isLoading ? (
-        <Skeleton />
-      ) : list.error !== null ? (
-        <Failure error={list.error} onRetry={() => void list.reload()} />
-      ) : (
-        <Empty title="All caught up">When your sources can't answer a visitor's question, it appears here.</Empty>
-      )}
-      {list.items.length > 0 && list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
-      {list.hasMore && (
-        <div class="mt-4 flex justify-center">
-          <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
-            Show more
-          </Button>
-        </div>
-      )}
+                </>
+              )
+            }
+          >
+            <p class="font-medium wrap-anywhere whitespace-pre-wrap" dir="auto">
+              {question.question}
+            </p>
+            {nameOf && (
+              <p class="text-13 text-muted">
+                <bdi>{nameOf(question)}</bdi>
+              </p>
+            )}
+            <Asked question={question} />
+          </Row>
+        )}
+      </RowList>
       {asked && (
         <AnswerForm
           path={path(asked)}

@@ -131,7 +131,6 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
   const columns: readonly Column<Session>[] = [
     {
       title: "Browser",
-      class: "max-md:pr-24",
 
       cell: (session) => (
         <span title={session.user_agent ?? ""}>

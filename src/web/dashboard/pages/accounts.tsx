@@ -23,7 +23,6 @@ export default function AccountsPage() {
   const columns: readonly Column<Account>[] = [
     {
       title: "Account",
-      class: "max-md:pr-24",
 
       cell: (account) => (
         <span class="wrap-anywhere">
@@ -61,7 +60,7 @@ export default function AccountsPage() {
       </PageHead>
       <SpendingSection stops={stops} />
       <div class="relative mb-4">
-        <Search size={17} aria-hidden="true" class="absolute top-1/2 left-3 -translate-y-1/2 text-muted" />
+        <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
         <input
           type="search"
           aria-label="Search by email or ID"

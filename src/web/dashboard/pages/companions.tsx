@@ -2,7 +2,6 @@
 import { Plus, Search } from "lucide-preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useCompanionColumns } from "../companion/companion-columns.tsx";
-import { MetadataFilter } from "../companion/metadata-filter.tsx";
 import type { Query } from "../lib/api.ts";
 import { useList, useSettled } from "../lib/load.ts";
 import { useRemembered } from "../lib/remembered.ts";
@@ -15,6 +14,7 @@ import { List } from "../ui/list.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Empty, Notice } from "../ui/states.tsx";
 
+const MetadataFilter = lazy(async () => (await import("../companion/metadata-filter.tsx")).MetadataFilter);
 const FirstRunCard = lazy(async () => (await import("../first-run/card.tsx")).FirstRunCard);
 
 const newButton = (kind: "primary" | "secondary") => (
@@ -55,7 +55,7 @@ export default function CompanionsPage() {
       {isStarting && (isEmpty || !isClosed) && <FirstRunCard onClose={isEmpty ? undefined : close} />}
       <div class="mb-4 flex flex-wrap items-center gap-2" hidden={!wasFull.current}>
         <div class="relative w-full lg:max-w-md">
-          <Search size={17} aria-hidden="true" class="absolute top-1/2 left-3 -translate-y-1/2 text-muted" />
+          <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
           <input
             type="search"
             aria-label="Search by name or ID"
@@ -68,7 +68,7 @@ export default function CompanionsPage() {
             }}
           />
         </div>
-        <MetadataFilter filters={filters} />
+        {wasFull.current && <MetadataFilter filters={filters} />}
       </div>
       {server.demo_page && (
         <Notice tone="neutral" class="mb-4">

@@ -58,7 +58,7 @@ export default function LeadsPage() {
             rows={list.items}
             keyOf={({ conversation_id }) => conversation_id}
             columns={[
-              { title: "Contact", class: "max-md:pr-24", cell: (lead) => <Contact lead={lead} /> },
+              { title: "Contact", cell: (lead) => <Contact lead={lead} /> },
               {
                 title: "Companion",
                 cell: ({ companion_id }) => <span dir="auto">{names[companion_id] ?? "Deleted companion"}</span>,

@@ -1,5 +1,5 @@
 /** `/app/server`: for operators, whether everything that the server needs works, and what to do where not. */
-import { CircleAlert, CircleCheck, RefreshCw, TriangleAlert } from "lucide-preact";
+import { CircleAlert, CircleCheck, CircleMinus, RefreshCw, TriangleAlert } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { formatNumber } from "../lib/format.ts";
 import { useAction, useLoad } from "../lib/load.ts";
@@ -13,6 +13,7 @@ const marks = {
   ok: { Icon: CircleCheck, class: "text-good", word: "Works" },
   warn: { Icon: TriangleAlert, class: "text-warn", word: "Warning" },
   fail: { Icon: CircleAlert, class: "text-bad", word: "Failed" },
+  off: { Icon: CircleMinus, class: "text-muted", word: "Not set up" },
 } as const;
 
 export default function ServerPage() {
@@ -55,7 +56,7 @@ export default function ServerPage() {
 function Checks({ server: { findings, recent_failures, defects } }: { server: Server }) {
   const wrong = findings.filter(({ status }) => status !== "ok").length + recent_failures.length;
   const failures = recent_failures.map(({ model, detail, advice, replies }) => ({
-    ...{ name: model, status: "fail" as const, advice },
+    ...{ name: model, status: "fail" as const, advice, is_off: false },
     detail: `${detail} ${replies === 1 ? "1 reply" : `${formatNumber(replies)} replies`} in a row failed.`,
   }));
   return (
@@ -63,13 +64,13 @@ function Checks({ server: { findings, recent_failures, defects } }: { server: Se
       title="Health"
       hint={
         wrong === 0
-          ? "Everything works."
+          ? "Everything that is set up works."
           : `${wrong === 1 ? "One thing needs" : `${wrong} things need`} your attention.`
       }
     >
       <ul>
-        {[...failures, ...findings].map(({ name, status, detail, advice }) => {
-          const { Icon, word, class: color } = marks[status];
+        {[...failures, ...findings].map(({ name, status, detail, advice, is_off }) => {
+          const { Icon, word, class: color } = marks[is_off ? "off" : status];
           return (
             <li key={`${name} ${detail}`} class="flex gap-3 border-line py-3 not-last:border-b">
               <Icon size={18} class={`mt-0.5 shrink-0 ${color}`} role="img" aria-label={word} />

@@ -7,6 +7,7 @@ import { useSession } from "../lib/session.ts";
 import type { AccountQuestion, AccountSource } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { PageHead } from "../ui/page.tsx";
+import { Row, RowList } from "../ui/row-list.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
@@ -52,36 +53,29 @@ function FailedSources({ list, names }: FailedSourcesProps) {
       </h2>
       <p class="mb-4 text-14 text-pretty text-muted">Replies use the last version that was read, if there is one.</p>
       {refresh.error !== null && <Problem class="mb-4">{toSentence(refresh.error)}</Problem>}
-      <ul class="card" aria-label="Sources that couldn't be read">
-        {list.items.map((source) => (
-          <li
+      <RowList label="Sources that couldn't be read" list={list} empty={null}>
+        {(source) => (
+          <Row
             key={source.id}
-            class="flex flex-wrap items-start gap-x-4 gap-y-2 border-line px-4 py-3 not-last:border-b"
+            actions={
+              mayChange &&
+              (source.type === "url" || source.type === "sitemap") && (
+                <Button isBusy={refresh.isBusy} onClick={() => void refresh.run(source)}>
+                  Refresh<span class="sr-only"> {source.title}</span>
+                </Button>
+              )
+            }
           >
-            <div class="min-w-0 flex-1 basis-64">
-              <a href={knowledgeOf(source.companion_id)} dir="auto" class="font-medium wrap-anywhere hover:underline">
-                {source.title}
-              </a>
-              <p class="text-13 text-muted" dir="auto">
-                {names[source.companion_id]}
-              </p>
-              {source.error !== null && <p class="mt-0.5 text-13 text-bad wrap-anywhere">{source.error}</p>}
-            </div>
-            {mayChange && (source.type === "url" || source.type === "sitemap") && (
-              <Button isBusy={refresh.isBusy} onClick={() => void refresh.run(source)}>
-                Refresh<span class="sr-only"> {source.title}</span>
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
-      {list.hasMore && (
-        <div class="mt-4 flex justify-center">
-          <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
-            Show more
-          </Button>
-        </div>
-      )}
+            <a href={knowledgeOf(source.companion_id)} dir="auto" class="font-medium wrap-anywhere hover:underline">
+              {source.title}
+            </a>
+            <p class="text-13 text-muted">
+              <bdi>{names[source.companion_id]}</bdi>
+            </p>
+            {source.error !== null && <p class="mt-0.5 text-13 text-bad wrap-anywhere">{source.error}</p>}
+          </Row>
+        )}
+      </RowList>
     </section>
   );
 }

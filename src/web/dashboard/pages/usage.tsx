@@ -67,8 +67,14 @@ export default function UsagePage() {
       </PageHead>
       {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
       {server.has_prices && <MoneySummary />}
-      <div class="mb-5 grid gap-3 sm:grid-cols-3">
-        <SelectField label="Period" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
+      <div class="mb-5 grid grid-cols-2 gap-3 md:grid-cols-3">
+        <SelectField
+          class="max-md:col-span-2"
+          label="Period"
+          value={range}
+          options={ranges}
+          onValue={(days) => replaceSearch({ days })}
+        />
         <SelectField
           label="Group by"
           value={by.kind}
@@ -111,7 +117,7 @@ export default function UsagePage() {
                   {byDay.data ? (
                     <>
                       {each === costMeasure && <AtLeast rows={byDay.data.data} />}
-                      {each.formatShort(sumOf(byDay.data.data, each))}
+                      {each.formatTotal(sumOf(byDay.data.data, each))}
                     </>
                   ) : (
                     "–"

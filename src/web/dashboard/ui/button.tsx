@@ -6,7 +6,7 @@ type Kind = "primary" | "secondary" | "ghost" | "risk" | "danger";
 
 const base =
   "inline-flex shrink-0 items-center justify-center gap-2 whitespace-nowrap rounded-lg px-3.5 min-h-9 pointer-coarse:min-h-11 " +
-  "text-14 font-medium transition-colors disabled:opacity-55 aria-disabled:opacity-55";
+  "text-14 font-medium disabled:opacity-55 aria-disabled:opacity-55";
 
 const kinds: Record<Kind, string> = {
   primary: "bg-accent text-on-accent brighter",

@@ -35,7 +35,7 @@ export function Choice({ label, name, value, options }: ChoiceProps) {
       <ChevronDown
         size={14}
         aria-hidden="true"
-        class={`pointer-events-none absolute top-1/2 right-2.5 -translate-y-1/2 ${value ? "text-accent" : ""}`}
+        class={`pointer-events-none absolute inset-y-0 my-auto right-2.5 ${value ? "text-accent" : ""}`}
       />
     </span>
   );

@@ -48,7 +48,7 @@ function Bubbles() {
     <svg width="104" height="72" viewBox="0 0 104 72" fill="none" aria-hidden="true" class="mx-auto mb-4">
       <path
         d="M58 10h30a10 10 0 0 1 10 10v16a10 10 0 0 1-10 10h-1v9l-10-9H58a10 10 0 0 1-10-10V20a10 10 0 0 1 10-10z"
-        class="fill-card stroke-edge/60"
+        class="fill-card stroke-edge opacity-60"
         stroke-width="2"
         stroke-dasharray="5 4"
       />

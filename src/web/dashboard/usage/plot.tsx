@@ -49,8 +49,8 @@ export function Plot({ label, days, series, measure }: PlotProps) {
   const day = pointed === null ? undefined : days[pointed];
   const colors = colorsOf(series.length);
   return (
-    <div>
-      <p class="mb-1 h-5 text-right text-13 text-muted tabular-nums" aria-hidden="true">
+    <div class="relative">
+      <p class="absolute top-0 right-0 z-10 text-13 text-muted tabular-nums" aria-hidden="true">
         {day && `${formatDay(day)}${series.length === 1 ? `: ${valueAt(measure, series[0], pointed)}` : ""}`}
       </p>
       <div
@@ -122,7 +122,7 @@ function makeOptions(Library: PlotLibrary, host: HTMLElement, { series, measure,
       y: { range: (_, __, most) => [0, most <= measure.leastTop ? measure.leastTop : most * 1.08] },
     },
     axes: [
-      { ...axis, grid: { show: false }, size: 30, values: "{MMM} {D}", space: 70 },
+      { ...axis, grid: { show: false }, size: 22, values: "{MMM} {D}", space: 70 },
       {
         ...axis,
         size: (_, ticks) => Math.max(46, 12 + 6 * Math.max(0, ...(ticks ?? []).map((tick) => tick.length))),

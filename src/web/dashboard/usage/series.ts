@@ -1,6 +1,6 @@
 /** Usage over days (the measures and the sums), and what it can be grouped by. */
 import { formatCompact, formatNumber, shortId } from "../lib/format.ts";
-import { formatCompactMoney, formatMoney } from "../lib/money.ts";
+import { formatCompactMoney, formatMoney, formatRoundMoney } from "../lib/money.ts";
 import type { Json, UsageRow } from "../lib/types.ts";
 
 export interface Measure {
@@ -10,11 +10,13 @@ export interface Measure {
   format(value: number): string;
   /** For axes and tiles. */
   formatShort(value: number): string;
+  /** Of the tile, large. */
+  formatTotal(value: number): string;
   /** Where an axis ends at the earliest. */
   leastTop: number;
 }
 
-const asCount = { format: formatNumber, formatShort: formatCompact, leastTop: 4 };
+const asCount = { format: formatNumber, formatShort: formatCompact, formatTotal: formatCompact, leastTop: 4 };
 
 export const measures: readonly [Measure, ...Measure[]] = [
   { name: "messages", label: "Messages", of: (row) => row.messages, ...asCount },
@@ -30,6 +32,7 @@ export const costMeasure: Measure = {
   of: (row) => row.cost_micros ?? 0,
   format: formatMoney,
   formatShort: formatCompactMoney,
+  formatTotal: formatRoundMoney,
   leastTop: 10_000,
 };
 

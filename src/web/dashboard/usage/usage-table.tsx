@@ -51,8 +51,8 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
     { title: "Messages", isNumber: true, cell: (row) => formatNumber(row.messages) },
     { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
     { title: "Tokens out", isNumber: true, cell: (row) => <TokensOut row={row} /> },
-    { title: "Voice", isNumber: true, cell: (row) => formatNumber(row.voice_sessions) },
-    { title: "Failed", isNumber: true, cell: (row) => formatNumber(row.errors) },
+    { title: "Voice", isNumber: true, cell: (row) => formatAny(row.voice_sessions) },
+    { title: "Failed", isNumber: true, cell: (row) => formatAny(row.errors) },
   ];
   if (isByCompanion) {
     const cell = ({ companion_id }: UsageRow) => <Left quota={quotas[companion_id ?? ""]} />;
@@ -73,6 +73,11 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
       )}
     </>
   );
+}
+
+/** Null for none: what hardly ever happens is shown if it did. */
+function formatAny(count: number): string | null {
+  return count === 0 ? null : formatNumber(count);
 }
 
 function TokensOut({ row }: { row: UsageRow }) {
