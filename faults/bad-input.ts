@@ -182,8 +182,8 @@ class Tester {
     const isRequired = operation.described.requestBody?.required === true;
     const isChat = door === "embed" || operation.path === "/api/companions/{id}/chat";
     const isUpload = /\/sources(\/\{source_id\})?$/.test(operation.path);
-    const isBatch = operation.path === "/api/companions/batch";
-    const limitBytes = isChat ? 64 * 1024 : (isUpload ? 21 : isBatch ? 8 : 1) * 1024 * 1024;
+    const mebibytes = isUpload ? 21 : ({ "/api/companions/batch": 8, "/api/apply": 9 }[operation.path] ?? 1);
+    const limitBytes = isChat ? 64 * 1024 : mebibytes * 1024 * 1024;
     const bodies: [string, unknown, number, string?][] = [
       ["no JSON", "{", 400],
       ["half of it", sound.slice(0, -1) || "{", 400],

@@ -36,6 +36,11 @@ test("what an owner chooses is drawn in the preview immediately, asks no server,
   await page.getByLabel("Greeting 1", { exact: true }).fill("Hallo! Wie kann ich helfen?");
   await press(page, "Answering");
   await holds(page, `${inWidget(".log")}?.textContent.includes("Standard shipping")`);
+  await press(page, "Phone");
+  // All of a phone's chat is in the picture, down to its field.
+  const bottomOf = (expression: string) => `${expression}?.getBoundingClientRect().bottom`;
+  await holds(page, `${bottomOf(inWidget("textarea"))} < ${bottomOf('document.querySelector(".stage")')}`);
+  await press(page, "Desktop");
   await press(page, "Teaser");
   await holds(page, `document.querySelector("companion-chat")?.shadowRoot?.textContent.includes("Questions? Ask me!")`);
   await press(page, "Save");

@@ -35,8 +35,9 @@ test("new conversations and turns appear automatically", async () => {
   const said = page.getByRole("log", { name: "Transcript" });
   await said.getByText("[[finish:length]]Is anybody there?", { exact: true }).waitFor();
   await said.getByText("You said: Is anybody there?").waitFor();
-  await page.getByText("11 in, 7 out").waitFor();
-  await page.getByText("cut off at its length limit").waitFor();
+  await said.getByText("Details").click();
+  await said.getByText("11 tokens in, 7 out").waitFor();
+  await page.getByText("Cut off at its length limit").waitFor();
   expect(complaints).toEqual([]);
 });
 

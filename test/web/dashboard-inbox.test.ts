@@ -58,7 +58,7 @@ test("a visitor asks for a person, who takes the conversation, answers it, and g
   await page.getByText("Waiting for a person ·").waitFor();
   await examine(page, "dashboard-inbox");
 
-  await press(page, "Take");
+  await press(page, "Take over");
   await page.getByText("You took it").waitFor();
   // The event with the message comes before the answer to its own request.
   await page.route("**/messages", async (route) => {
@@ -89,7 +89,7 @@ test("a visitor asks for a person, who takes the conversation, answers it, and g
   await examine(page, "dashboard-inbox-details");
 
   await press(page, "Close");
-  await page.getByRole("status").getByText("The companion is answering.").waitFor();
+  await page.getByRole("status").getByText("Ada is answering.").waitFor();
   await rows(page).getByText("Closed").waitFor();
   const { data } = (await api.call("GET", "/api/conversations")).json;
   expect(data).toMatchObject([{ state: "companion", status: "closed", tags: ["parcels"], assignee: owner.accountId }]);
@@ -104,7 +104,7 @@ test("two colleagues: one is shown what the other does, and no visitor gets two 
   const id = await findId(owner.api);
   const grace = await world.openMember(owner, `/app/inbox?c=${id}`);
   await owner.page.goto(`${world.server.url}/app/inbox?c=${id}`);
-  await press(grace.page, "Take");
+  await press(grace.page, "Take over");
   await grace.page.getByText("You took it").waitFor();
   await owner.page.getByText("took it").waitFor();
   await composer(grace.page).pressSequentially("Let me");

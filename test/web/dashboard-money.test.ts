@@ -106,7 +106,7 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   await page.getByRole("heading", { name: "Companions with tenant = acme" }).waitFor();
   expect((await read())[0]).toMatchObject({ metadata: { tenant: "acme" }, limit_micros: 10_000_000, action: "notify" });
 
-  await page.getByRole("button", { name: "Edit… Companion Ada" }).click();
+  await choose(page, "Companion Ada", "Edit…");
   await page.getByLabel("US dollars").fill("5");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("of $5.00 a day").waitFor();
@@ -169,7 +169,7 @@ test("a budget that runs out is marked in the navigation and on the first page, 
   expect(await meter.getAttribute("aria-valuetext")).toBe("$0.0162 of $0.01 this month, 162 %");
   await page.getByText("Only notifies: replies continue.").waitFor();
   await expectReadable(page, "budgets");
-  await page.getByRole("button", { name: "Edit… The whole account" }).click();
+  await choose(page, "The whole account", "Edit…");
   await page.getByLabel("When it is reached").selectOption("stop");
   await page.getByText("$0.0162 was spent this month already, and the limit is $0.01:").waitFor();
   await page.getByLabel("Period").selectOption("day");

@@ -189,7 +189,7 @@ test("a responder reads and answers, and is offered nothing else", async () => {
   await page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: "Ada" }).click();
   await page.getByRole("log").getByText("Are you open?", { exact: true }).waitFor();
   await hasCount(page.getByRole("button", { name: "More actions" }), 0);
-  await press(page, "Take");
+  await press(page, "Take over");
   await page.getByText("You took it").waitFor();
   await page.goto(`${world.server.url}/app/members`);
   await page.getByText("Only owners can see members").waitFor();

@@ -1,7 +1,7 @@
 /** Texts and budgets that two people edit at once in the dashboard, and texts that come back as they were written. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findViolationsInState } from "../support/axe.ts";
-import { keepScreenshot } from "../support/browser.ts";
+import { choose, keepScreenshot } from "../support/browser.ts";
 import { type DashboardWorld, openDashboardWorld } from "../support/dashboard-world.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -104,7 +104,7 @@ test("a budget that somebody else has changed meanwhile is not written over unas
   const conflict = page.getByRole("dialog", { name: "The budget was changed while you were editing" });
   const limit = page.getByLabel("US dollars");
   await page.goto(`${world.server.url}/app/budgets`);
-  await page.getByRole("button", { name: "Edit… The whole account" }).click();
+  await choose(page, "The whole account", "Edit…");
   await limit.fill("7");
   await api.call("PATCH", at, { limit_micros: 6_000_000, period: "day" });
   await page.getByRole("button", { name: "Save" }).click();
@@ -115,7 +115,7 @@ test("a budget that somebody else has changed meanwhile is not written over unas
   await page.getByText("of $7.00 a day").waitFor();
   expect(await read()).toMatchObject({ limit_micros: 7_000_000, period: "day" });
 
-  await page.getByRole("button", { name: "Edit… The whole account" }).click();
+  await choose(page, "The whole account", "Edit…");
   await limit.fill("8");
   await api.call("PATCH", at, { limit_micros: 9_000_000 });
   await page.getByRole("button", { name: "Save" }).click();

@@ -82,7 +82,8 @@ test("changes have notes and a history; a draft is compared with what is live, p
   await world.say(String(embed_token), "When are you open?");
   const conversation = (await api.call("GET", "/api/conversations")).json.data[0]?.["id"];
   await follow(page, `/app/conversations/${conversation}`);
-  await page.getByRole("link", { name: "version 5" }).click();
+  await page.getByText("Details", { exact: true }).click();
+  await page.getByRole("link", { name: "Version 5" }).click();
   await page.getByText("From version 4 to version 5").waitFor();
   expect(await page.locator("mark").allInnerTexts()).toEqual(["kind", "formal"]);
   await page.getByRole("region", { name: "Version 5" }).getByText("Formal from June on").waitFor();

@@ -55,13 +55,14 @@ for (const [name, openEngine] of Object.entries(engines)) {
         what: `${name}: ${body}`,
         everyMs: 50,
       });
-    const type = (text: string, key = "Enter") =>
+    const type = (text: string, key = "Enter", then = "") =>
       page.run(`${shadow}
         const field = root.querySelector("textarea");
         field.focus();
         field.value = ${JSON.stringify(text)};
         field.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
         field.dispatchEvent(new KeyboardEvent("keydown", { key: ${JSON.stringify(key)}, bubbles: true, composed: true }));
+        ${then}
         return true;`);
     const click = (selector: string) =>
       page.run(`${shadow} root.querySelector(${JSON.stringify(selector)}).click(); return true;`);
@@ -96,6 +97,11 @@ for (const [name, openEngine] of Object.entries(engines)) {
       })()`);
       await holds(`root.querySelector(".row.assistant table")`);
       await shows("Not delivered");
+      // A reply to a panel that is closed is counted until that is opened.
+      await type("When are you open?", "Enter", `root.querySelector(".launcher").click();`);
+      await holds(`root.querySelector(".launcher").dataset.unread === "1"`);
+      await click(".launcher");
+      await holds(`root.querySelector(".launcher").dataset.unread === ""`);
     });
 
     test("a companion's own page answers", async () => {

@@ -98,11 +98,7 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
             <Button onClick={() => setAsked("stop")}>Stop spending…</Button>
           )}
           {!isOwn && account.suspended_at === null && <Button onClick={() => setAsked("suspend")}>Suspend…</Button>}
-          {!isOwn && (
-            <Button kind="risk" onClick={() => setAsked("delete")}>
-              Delete…
-            </Button>
-          )}
+          {!isOwn && <Button onClick={() => setAsked("delete")}>Delete…</Button>}
         </div>
       </div>
     </Dialog>

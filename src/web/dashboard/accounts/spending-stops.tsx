@@ -56,9 +56,7 @@ export function SpendingSection({ stops }: { stops: LoadedStops }) {
               Turn back on
             </Button>
           ) : (
-            <Button kind="risk" onClick={() => setIsAsking(true)}>
-              Stop all spending…
-            </Button>
+            <Button onClick={() => setIsAsking(true)}>Stop all spending…</Button>
           ))}
       </div>
       {stops.error !== null && <Problem class="mt-3">{toSentence(stops.error)}</Problem>}

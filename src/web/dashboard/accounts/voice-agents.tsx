@@ -44,7 +44,7 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
                 <code class="block font-mono text-13 wrap-anywhere">{grant.agent_id}</code>
                 <span class="text-13 text-muted">{usedBy(grant)}</span>
               </span>
-              <Button kind="risk" onClick={() => onRevoke(grant)}>
+              <Button onClick={() => onRevoke(grant)}>
                 Revoke access…<span class="sr-only"> {grant.agent_id}</span>
               </Button>
             </li>

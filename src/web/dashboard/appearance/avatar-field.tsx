@@ -26,6 +26,7 @@ interface AvatarFieldProps {
 export function AvatarField({ companion, shown, address, addressProblem, onAddress, onUploaded }: AvatarFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   const [isOver, setIsOver] = useState(false);
+  const [isLinked] = useState(address !== "");
   const path = `/api/companions/${companion.id}/avatar`;
   const change = useAction(async (file: File | null) => {
     if (file !== null && file.size > maxBytes)
@@ -85,17 +86,21 @@ export function AvatarField({ companion, shown, address, addressProblem, onAddre
         </div>
       </div>
       {change.error !== null && <Problem>{toSentence(change.error)}</Problem>}
-      <TextField
-        label="Avatar image URL"
-        isCode
-        placeholder="https://"
-        value={address}
-        error={addressProblem}
-        hint={
-          companion.avatar ? "Replaces the uploaded picture." : "Leave empty to use the first letter on your colour."
-        }
-        onValue={onAddress}
-      />
+      <details open={isLinked || addressProblem !== undefined}>
+        <summary class="w-fit text-13 text-accent">Use a link instead</summary>
+        <TextField
+          class="mt-3"
+          label="Avatar image URL"
+          isCode
+          placeholder="https://"
+          value={address}
+          error={addressProblem}
+          hint={
+            companion.avatar ? "Replaces the uploaded picture." : "Leave empty to use the first letter on your colour."
+          }
+          onValue={onAddress}
+        />
+      </details>
     </fieldset>
   );
 }

@@ -40,7 +40,8 @@ export function Stage({ token, config, question }: StageProps) {
     const parsed: CompanionConfig = JSON.parse(settled);
     mountWidget(host.current, token, (element) => {
       const isFilled = size === "phone" && (state === "open" || state === "answering");
-      element.setAttribute("mode", isFilled ? "page" : "launcher");
+      // Not "page", which is as high as the window.
+      element.setAttribute("mode", isFilled ? "inline" : "launcher");
       element.toggleAttribute("boxed", !isFilled);
       // As the visitor's system has it, unless the owner decides.
       if (!parsed.appearance?.theme || parsed.appearance.theme === "auto") element.setAttribute("theme", ground);
@@ -80,17 +81,19 @@ export function Stage({ token, config, question }: StageProps) {
             onValue={(next) => setGround(next)}
             options={{ light: "Light", dark: "Dark" }}
           />
-          <Segments
-            label="Screen"
-            value={size}
-            onValue={(next) => setSize(next)}
-            options={{ desktop: "Desktop", phone: "Phone" }}
-          />
+          {!isNarrow && (
+            <Segments
+              label="Screen"
+              value={size}
+              onValue={(next) => setSize(next)}
+              options={{ desktop: "Desktop", phone: "Phone" }}
+            />
+          )}
         </div>
       </div>
       {hasFailed && <p class="text-bad">The preview could not be loaded. Reload the page to try again.</p>}
       <div
-        class={`stage relative mx-auto h-[calc(100dvh-18rem)] max-h-[44rem] min-h-[32rem] overflow-hidden rounded-2xl border border-line [contain:paint] ${
+        class={`stage relative mx-auto h-[clamp(24rem,calc(100dvh-18rem),44rem)] max-sm:h-[22.5rem] overflow-hidden rounded-2xl border border-line [contain:paint] ${
           size === "phone" ? "w-[22.5rem] max-w-full" : "w-full"
         } ${ground === "dark" ? "bg-[#101216]" : "bg-[#fff]"}`}
       >
@@ -99,13 +102,18 @@ export function Stage({ token, config, question }: StageProps) {
             <span class="h-5 w-28 rounded-md bg-[#c9cdd8]" />
             <span class="h-3 w-40 rounded-md bg-[#e3e5ec]" />
           </div>
-          <div class="h-40 rounded-2xl bg-[#eceef4]" />
+          <div class="h-28 rounded-2xl bg-[#eceef4]" />
           {["w-3/4", "w-full", "w-5/6", "w-2/3"].map((width) => (
             <div key={width} class={`h-3 rounded-md bg-[#e3e5ec] ${width}`} />
           ))}
+          <div class="grid grid-cols-3 gap-4 pt-4">
+            {["first", "second", "third"].map((card) => (
+              <div key={card} class="h-28 rounded-2xl bg-[#eceef4]" />
+            ))}
+          </div>
         </div>
         {/* To be seen: the playground is there to chat. */}
-        <div ref={host} inert />
+        <div ref={host} inert class="absolute -inset-px [--companion-height:100%]" />
       </div>
     </section>
   );

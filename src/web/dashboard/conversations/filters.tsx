@@ -76,9 +76,12 @@ export function Filters() {
       </div>
       {visitor && (
         <p class="flex items-center gap-2 text-13 text-muted">
-          Visitor:
-          <span dir="auto" class="min-w-0 truncate">
-            {visitor}
+          {/* Cut at its own end, whichever direction it is written in. */}
+          <span class="flex min-w-0 gap-1">
+            Visitor:{" "}
+            <span dir="auto" class="truncate">
+              {visitor}
+            </span>
           </span>
           <button type="button" class={chip} onClick={() => replaceSearch({ visitor_id: null, visitor_sub: null })}>
             <X size={14} aria-hidden="true" />

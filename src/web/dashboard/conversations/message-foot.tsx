@@ -9,37 +9,51 @@ import { Rated } from "./feedback.tsx";
 import { SeenPassages } from "./seen-passages.tsx";
 
 export function MessageFoot({ message, companionId }: { message: Message; companionId: string }) {
-  const about = message.tokens_estimated ? "≈ " : "";
   return (
     <>
       <time dateTime={message.created_at}>{formatInstant(message.created_at)}</time>
       {message.channel === "voice" && (
         <span class="inline-flex items-center gap-1">
           <Mic size={13} aria-hidden="true" />
-          spoken
-        </span>
-      )}
-      {message.output_tokens !== null && (
-        <span>
-          {about}
-          {formatNumber(message.input_tokens ?? 0)} in, {about}
-          {formatNumber(message.output_tokens)} out
-        </span>
-      )}
-      {message.model !== null && (
-        <span class="wrap-anywhere">
-          {message.model}
-          {message.provider !== null && message.provider !== "default" && ` at ${message.provider}`}
+          Spoken
         </span>
       )}
       {!message.complete && <Badge tone="warn">Interrupted</Badge>}
-      {message.complete && message.finish_reason === "length" && <span>cut off at its length limit</span>}
-      {message.complete && message.finish_reason === "content_filter" && <span>cut by the provider's filter</span>}
+      {message.complete && message.finish_reason === "length" && <span>Cut off at its length limit</span>}
+      {message.complete && message.finish_reason === "content_filter" && <span>Cut by the provider's filter</span>}
       {message.rating && <Rated rating={message.rating} />}
       {message.tool_calls && <CalledTools calls={message.tool_calls} />}
       {message.sources && <SeenPassages passages={message.sources} />}
-      <VersionLink companionId={companionId} version={message.companion_version} />
+      {(message.model !== null || message.output_tokens !== null || message.companion_version !== null) && (
+        <Cost message={message} companionId={companionId} />
+      )}
     </>
+  );
+}
+
+/** What only few ask: which model and version replied, and how much it read and wrote. */
+function Cost({ message, companionId }: { message: Message; companionId: string }) {
+  const about = message.tokens_estimated ? "≈ " : "";
+  return (
+    <details class="open:w-full">
+      <summary class="list-none underline">Details</summary>
+      <p class="mt-1 flex flex-wrap gap-x-3">
+        {message.model !== null && (
+          <span class="wrap-anywhere">
+            {message.model}
+            {message.provider !== null && message.provider !== "default" && ` at ${message.provider}`}
+          </span>
+        )}
+        {message.output_tokens !== null && (
+          <span>
+            {about}
+            {formatNumber(message.input_tokens ?? 0)} tokens in, {about}
+            {formatNumber(message.output_tokens)} out
+          </span>
+        )}
+        <VersionLink companionId={companionId} version={message.companion_version} />
+      </p>
+    </details>
   );
 }
 
@@ -49,7 +63,7 @@ function VersionLink({ companionId, version }: { companionId: string; version: n
   if (version === null || !scopes.includes("companions:write")) return null;
   return (
     <a href={`/app/companions/${companionId}/history?version=${version}`} class="underline">
-      version {version}
+      Version {version}
     </a>
   );
 }

@@ -28,9 +28,10 @@ export function ConversationRow({ row, href, isOpen = false, view, hasCompanion 
   const { tags = [], first_message: first } = row;
   const name = nameVisitor(row);
   const line = typing || lastWords(row);
+  const isReply = line !== "" && !typing && !row.matches?.length && row.last_message?.role === "assistant";
   const states = describeRow(row, ownId, view);
   // Where people are at work, only what they owe counts.
-  const marks = view === undefined ? { unanswered: row.unanswered, failed: row.failed } : {};
+  const { unanswered, failed } = view === undefined ? row : {};
   return (
     <li class="border-line not-last:border-b">
       <a
@@ -68,21 +69,24 @@ export function ConversationRow({ row, href, isOpen = false, view, hasCompanion 
           )}
           {line && (
             <span class="mt-0.5 flex items-center gap-2 text-13 text-muted">
-              <span dir="auto" class="min-w-0 flex-1 truncate">
-                {line}
+              <span class="flex min-w-0 flex-1 items-center gap-1">
+                {isReply && <Mark label="Reply:" icon={CornerUpLeft} />}
+                <span dir="auto" class="truncate">
+                  {line}
+                </span>
               </span>
+              {failed && <span class="text-12 text-bad">Failed</span>}
+              {unanswered && <span class="text-12 text-warn">Unanswered</span>}
               <Unread count={row.unread} />
             </span>
           )}
-          {(states.length > 0 || marks.unanswered || marks.failed || tags.length > 0) && (
+          {(states.length > 0 || tags.length > 0) && (
             <span class="mt-1.5 flex flex-wrap gap-1">
               {states.map(({ tone, text }) => (
                 <Badge key={text} tone={tone}>
                   {text}
                 </Badge>
               ))}
-              {marks.failed && <Badge tone="bad">Failed</Badge>}
-              {marks.unanswered && <Badge>Unanswered</Badge>}
               {tags.map((tag) => (
                 <Badge key={tag}>{tag}</Badge>
               ))}
@@ -106,13 +110,7 @@ function lastWords({ matches = [], last_message: last, message_count }: ListedCo
       </>
     );
   }
-  if (!last || message_count < 2) return null;
-  return (
-    <>
-      {last.role === "assistant" && <Mark label="Reply:" icon={CornerUpLeft} class="me-1" />}
-      {toPlain(last.text)}
-    </>
-  );
+  return last && message_count > 1 ? toPlain(last.text) : "";
 }
 
 function Unread({ count }: { count: number | null | undefined }) {
@@ -147,7 +145,7 @@ interface MarkProps {
 
 function Mark({ label, icon: Icon, class: more = "" }: MarkProps) {
   return (
-    <span title={label} class={`inline-block shrink-0 align-[-2px] ${more}`}>
+    <span title={label} class={`shrink-0 ${more}`}>
       <Icon size={14} aria-hidden="true" />
       <span class="sr-only">{label} </span>
     </span>

@@ -10,8 +10,8 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
   const cited = passages.filter((passage) => passage.cited);
   const others = passages.filter((passage) => !passage.cited);
   return (
-    <details class="w-full">
-      <summary class="text-accent underline">
+    <details class="open:w-full">
+      <summary class="list-none text-accent underline">
         {cited.length} of {passages.length} sources cited
       </summary>
       <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Sources">

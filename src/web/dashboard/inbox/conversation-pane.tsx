@@ -51,7 +51,7 @@ export function ConversationPane({ id, back, onGone }: PaneProps) {
 
   if (isGone || !conversation) {
     return (
-      <section aria-label="Conversation" class="min-h-0">
+      <section aria-label="Conversation" class="fills-phone min-h-0 max-md:p-4">
         <BackLink {...back} />
         {isGone ? (
           <Empty title="This conversation is gone">It was deleted, or you don't have access.</Empty>
@@ -106,8 +106,8 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
   const state = describeState(conversation, ownId);
 
   return (
-    <section aria-label="Conversation" class="relative flex min-h-0 gap-4">
-      <div class="card flex min-w-0 flex-1 flex-col overflow-hidden">
+    <section aria-label="Conversation" class="fills-phone relative flex min-h-0 gap-4">
+      <div class="card flex min-w-0 flex-1 flex-col overflow-hidden max-md:rounded-none max-md:border-0">
         <header class="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2.5">
           <BackLink {...back} />
           <div class="min-w-0 flex-1">
@@ -135,7 +135,7 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
             <PanelRight size={18} aria-hidden="true" />
           </IconButton>
         </header>
-        {handoff && mayReply && <StateBar conversation={conversation} path={path} onChanged={transcript.reload} />}
+        {handoff && mayReply && <StateBar {...{ conversation, path, companionName }} onChanged={transcript.reload} />}
         <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
           {transcript.error !== null && <Problem class="mb-4">{toSentence(transcript.error)}</Problem>}
           {exporting.error !== null && <Problem class="mb-4">{toSentence(exporting.error)}</Problem>}

@@ -14,11 +14,12 @@ import { namePerson } from "./words.ts";
 
 interface BarProps {
   conversation: ConversationWithMessages;
+  companionName: string;
   path: string;
   onChanged(): Promise<void>;
 }
 
-export function StateBar({ conversation, path, onChanged }: BarProps) {
+export function StateBar({ conversation, companionName, path, onChanged }: BarProps) {
   const ownId = personIdOf(useSession());
   const [isAsked, setIsAsked] = useState(false);
   const { state, person, status } = conversation;
@@ -33,7 +34,7 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
   const post = (step: string, body: object) => () => call("POST", `${path}/${step}`, { body });
   const take = (body: object) => async () => {
     const taken = await call<{ state: string }>("POST", `${path}/take`, { body });
-    if (taken.state === "companion") say("It's yours as soon as the companion finishes its reply.");
+    if (taken.state === "companion") say("It's yours after this reply.");
   };
   const setStatus = (status: string) => () => call("PATCH", path, { body: { status } });
   const press = (
@@ -50,10 +51,13 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
     <div class="border-b border-line bg-sunken px-4 py-2">
       <div class="flex flex-wrap items-center gap-2">
         <p role="status" class="min-w-0 flex-1 basis-48 text-14">
-          <Standing conversation={conversation} ownId={ownId} />
+          <Standing {...{ conversation, companionName, ownId }} />
         </p>
         <div class="flex flex-wrap gap-2">
-          {state === "waiting" && [press("Decline", post("release", {}), "ghost"), press("Take", take({}), "primary")]}
+          {state === "waiting" && [
+            press("Decline", post("release", {}), "ghost"),
+            press("Take over", take({}), "primary"),
+          ]}
           {isMine && [press("Release", post("release", {})), press("Close", post("release", { close: true }))]}
           {state === "person" && !isMine && (
             <Button disabled={act.isBusy} onClick={() => setIsAsked(true)}>
@@ -64,8 +68,8 @@ export function StateBar({ conversation, path, onChanged }: BarProps) {
             status === "closed"
               ? press("Reopen", setStatus("open"), "ghost")
               : status != null && press("Close", setStatus("closed"), "ghost"),
-            press("Take after its reply", take({ stop: false }), "ghost"),
-            press("Take", take({}), "primary"),
+            press("After this reply", take({ stop: false }), "ghost"),
+            press("Take over", take({}), "primary"),
           ]}
         </div>
       </div>
@@ -94,7 +98,9 @@ function toProblem(error: unknown): string {
   return person ? `${person.name ?? "A colleague"} has taken this conversation.` : toSentence(error);
 }
 
-function Standing({ conversation, ownId }: { conversation: ConversationWithMessages; ownId: string }) {
+type StandingProps = Pick<BarProps, "conversation" | "companionName"> & { ownId: string };
+
+function Standing({ conversation, companionName, ownId }: StandingProps) {
   const { handoff, status } = conversation;
   if (!handoff) return null;
   const { state, person, since, until } = handoff;
@@ -114,7 +120,10 @@ function Standing({ conversation, ownId }: { conversation: ConversationWithMessa
     const name = namePerson(person, ownId);
     return (
       <>
-        <strong class="font-semibold">{name}</strong> took it <Time at={since} />
+        <strong class="font-semibold">
+          <bdi>{name}</bdi>
+        </strong>{" "}
+        took it <Time at={since} />
         {until !== null && (
           <span class="text-muted">
             ; released if idle <Time at={until} />
@@ -123,9 +132,9 @@ function Standing({ conversation, ownId }: { conversation: ConversationWithMessa
       </>
     );
   }
-  return status === "open" ? (
-    <>The companion is answering. Your team still owes an answer.</>
-  ) : (
-    <>The companion is answering.</>
+  return (
+    <>
+      <bdi>{companionName}</bdi> is answering.{status === "open" && " Your team still owes an answer."}
+    </>
   );
 }

@@ -1,5 +1,5 @@
 /** `/app/budgets`: how much may be spent, how much of that is left, and what happens then. */
-import { Plus, Trash2 } from "lucide-preact";
+import { Pencil, Plus, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { type BudgetLevel, describeUse, leftOf, levelOf, percentOf } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
@@ -121,8 +121,8 @@ function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProps) {
   const { limit_micros, spent_micros, reserved_micros, resets_at } = budget;
   return (
     <li class={`card flex min-w-0 flex-col gap-3 p-4 sm:p-5 ${level === "reached" ? "border-bad" : ""}`}>
-      <div class="flex flex-wrap items-start justify-between gap-x-3 gap-y-1">
-        <h2 class="min-w-0 font-semibold wrap-anywhere" dir="auto">
+      <div class="-mt-2 -mr-2 flex items-center gap-2">
+        <h2 class="min-w-0 flex-1 font-semibold wrap-anywhere" dir="auto">
           {subject}
         </h2>
         {level !== "calm" && (
@@ -130,6 +130,13 @@ function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProps) {
             {level === "reached" ? "Reached" : "Nearly used up"}
           </Badge>
         )}
+        <RowActions
+          name={subject}
+          items={[
+            { label: "Edit…", Icon: Pencil, onChoose: onEdit },
+            { label: "Delete…", Icon: Trash2, isRisk: true, onChoose: onDelete },
+          ]}
+        />
       </div>
       <div>
         <p class="flex flex-wrap items-baseline justify-between gap-x-3 tabular-nums">
@@ -150,13 +157,6 @@ function BudgetCard({ budget, subject, onEdit, onDelete }: BudgetCardProps) {
           Resets {formatRelative(resets_at)}.
         </span>
       </p>
-      <div class="mt-auto flex pt-1">
-        <RowActions name={subject} items={[{ label: "Delete…", Icon: Trash2, isRisk: true, onChoose: onDelete }]}>
-          <Button onClick={onEdit}>
-            Edit…<span class="sr-only"> {subject}</span>
-          </Button>
-        </RowActions>
-      </div>
     </li>
   );
 }

@@ -118,8 +118,9 @@ function AddressNotice() {
         : "Websites on https block this snippet, because the server's address isn't https. "}
       {account.role === "operator" ? (
         <>
-          Make the server available over https, with <code class="font-mono">--domain</code> or a proxy, set{" "}
-          <code class="font-mono">COMPANIOND_PUBLIC_URL</code> to that address, restart, then copy the snippet.
+          Make the server available over https, with <code class="font-mono whitespace-nowrap">--domain</code> or a
+          proxy, set <code class="font-mono">COMPANIOND_PUBLIC_URL</code> to that address, restart, then copy the
+          snippet.
         </>
       ) : (
         <>

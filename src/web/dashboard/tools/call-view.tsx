@@ -18,8 +18,8 @@ type Call = Pick<ToolCall, "call_id" | "tool" | "arguments" | "result"> & { stat
 export function CalledTools({ calls }: { calls: readonly Call[] }) {
   const failed = calls.filter(({ state }) => state === "failed").length;
   return (
-    <details class="w-full">
-      <summary class="text-accent underline">
+    <details class="open:w-full">
+      <summary class="list-none text-accent underline">
         {calls.length} tool {calls.length === 1 ? "call" : "calls"}
         {failed > 0 && `, ${failed} failed`}
       </summary>
