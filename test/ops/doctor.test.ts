@@ -303,7 +303,7 @@ test("finds a clock that is off the provider's", async () => {
   expect(report.find("clock")).toMatchObject({ status: "fail", advice: expect.stringContaining("NTP") });
 });
 
-test("reads as lines of ok, warn and fail, with what to do below", async () => {
+test("reads as lines of ok, off, warn and fail, with what to do below", async () => {
   using data = temporaryDirectory();
   await makeDatabase(data.path);
   const { stdout, exitCode } = await runCommand(["doctor"], {
@@ -311,6 +311,7 @@ test("reads as lines of ok, warn and fail, with what to do below", async () => {
   });
   expect(exitCode).toBe(0);
   expect(stdout).toContain("ok    configuration    All settings are valid.\n");
+  expect(stdout).toContain("off   voice provider   None is configured: companions have no voice.\n");
   expect(stdout).toContain("warn  language model   None is configured: the built-in demo replies.\n");
   expect(stdout).toContain(
     "\n                       Set OPENAI_API_KEY, OPENAI_BASE_URL or COMPANIOND_PROVIDERS_FILE.\n",

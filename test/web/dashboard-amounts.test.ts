@@ -12,6 +12,7 @@ import {
   formatCompactMoney,
   formatExactMoney,
   formatMoney,
+  formatRoundMoney,
   readMicros,
   writeDollars,
 } from "../../src/web/dashboard/lib/money.ts";
@@ -51,6 +52,7 @@ test("amounts show the digits that tell something, limits show all of theirs", (
     "$12.50",
     "$1,234.57",
   ]);
+  expect([0, 187, 9_999, 10_000].map(formatRoundMoney)).toEqual(["$0.00", "< $0.01", "< $0.01", "$0.01"]);
   expect([50_000_000, 4250, 12_345_678].map(formatExactMoney)).toEqual(["$50.00", "$0.00425", "$12.345678"]);
   expect([0, 2500, 1_200_000_000].map(formatCompactMoney)).toEqual(["$0", "$0.0025", "$1.2K"]);
 });

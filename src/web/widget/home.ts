@@ -15,6 +15,7 @@ const units = [
   ["hour", 3_600_000],
   ["minute", 60_000],
 ] as const;
+const now = ["second", Number.POSITIVE_INFINITY] as const;
 
 export interface Home {
   element: HTMLElement;
@@ -37,7 +38,7 @@ export function showHome(
 
   function tellAge(at: number): string {
     const ageMs = Math.max(0, Date.now() - at);
-    const [unit, size] = units.find(([, size]) => ageMs >= size) ?? units[2];
+    const [unit, size] = units.find(([, size]) => ageMs >= size) ?? now;
     return format.format(-Math.floor(ageMs / size), unit);
   }
 

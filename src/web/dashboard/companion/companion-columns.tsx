@@ -52,7 +52,7 @@ function NameCell({ companion }: { companion: Companion }) {
       <Avatar companion={companion} />
       <span class="min-w-0">
         <a href={`/app/companions/${id}`} class="font-medium wrap-anywhere after:absolute after:inset-0">
-          <bdi>{name}</bdi>
+          <bdi class="line-clamp-2">{name}</bdi>
         </a>
         <span class="flex flex-wrap items-center gap-x-2 gap-y-1 text-12 text-muted">
           <span class="inline-flex items-center gap-1.5">
@@ -89,7 +89,7 @@ function WebsiteCell({ companion: { id, seen_on } }: { companion: Companion }) {
     );
   }
   return (
-    <span class="inline-flex max-w-full items-baseline gap-2">
+    <span class="inline-flex max-w-full items-baseline gap-2 md:max-w-64">
       <a href={newest.origin} target="_blank" rel="noreferrer" dir="ltr" class="relative truncate hover:underline">
         {newest.origin.replace(/^https?:\/\//, "")}
       </a>
