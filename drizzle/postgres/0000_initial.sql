@@ -1446,12 +1446,29 @@ CREATE FUNCTION "add_usage"(
 DECLARE
 	"labels" bigint[] := "label_usage"("companion_ids", "days");
 BEGIN
+	-- Most batches are one turn, and to group it takes as long as all the rest.
+	IF cardinality("account_ids") = 1 THEN
+		INSERT INTO "usage_daily" AS u ("account_id", "companion_id", "day", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
+		VALUES ("account_ids"[1], "companion_ids"[1], "days"[1], "key_ids"[1], "labels"[1], "models"[1], "providers"[1], "messages"[1], "requests"[1], "input_tokens"[1], "output_tokens"[1], "voice_sessions"[1], "errors"[1], "cached"[1], "micros"[1], "picos"[1], "unpriced_messages"[1], "reasoning"[1], "cache_writes"[1])
+		ON CONFLICT ("account_id", "companion_id", "day", "key_id", "label", "model", "provider") DO UPDATE SET "messages" = u."messages" + excluded."messages", "requests" = u."requests" + excluded."requests", "input_tokens" = u."input_tokens" + excluded."input_tokens", "output_tokens" = u."output_tokens" + excluded."output_tokens", "voice_sessions" = u."voice_sessions" + excluded."voice_sessions", "errors" = u."errors" + excluded."errors", "cached_tokens" = u."cached_tokens" + excluded."cached_tokens", "cost_micros" = u."cost_micros" + excluded."cost_micros", "cost_picos" = u."cost_picos" + excluded."cost_picos", "unpriced" = u."unpriced" + excluded."unpriced", "reasoning_tokens" = u."reasoning_tokens" + excluded."reasoning_tokens", "cache_write_tokens" = u."cache_write_tokens" + excluded."cache_write_tokens";
+		INSERT INTO "usage_monthly" AS u ("account_id", "companion_id", "month", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
+		VALUES ("account_ids"[1], "companion_ids"[1], left("days"[1], 7), "key_ids"[1], "labels"[1], "models"[1], "providers"[1], "messages"[1], "requests"[1], "input_tokens"[1], "output_tokens"[1], "voice_sessions"[1], "errors"[1], "cached"[1], "micros"[1], "picos"[1], "unpriced_messages"[1], "reasoning"[1], "cache_writes"[1])
+		ON CONFLICT ("account_id", "companion_id", "month", "key_id", "label", "model", "provider") DO UPDATE SET "messages" = u."messages" + excluded."messages", "requests" = u."requests" + excluded."requests", "input_tokens" = u."input_tokens" + excluded."input_tokens", "output_tokens" = u."output_tokens" + excluded."output_tokens", "voice_sessions" = u."voice_sessions" + excluded."voice_sessions", "errors" = u."errors" + excluded."errors", "cached_tokens" = u."cached_tokens" + excluded."cached_tokens", "cost_micros" = u."cost_micros" + excluded."cost_micros", "cost_picos" = u."cost_picos" + excluded."cost_picos", "unpriced" = u."unpriced" + excluded."unpriced", "reasoning_tokens" = u."reasoning_tokens" + excluded."reasoning_tokens", "cache_write_tokens" = u."cache_write_tokens" + excluded."cache_write_tokens";
+		INSERT INTO "usage_account_daily" AS u ("account_id", "day", "key_id", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
+		VALUES ("account_ids"[1], "days"[1], "key_ids"[1], "models"[1], "providers"[1], "messages"[1], "requests"[1], "input_tokens"[1], "output_tokens"[1], "voice_sessions"[1], "errors"[1], "cached"[1], "micros"[1], "picos"[1], "unpriced_messages"[1], "reasoning"[1], "cache_writes"[1])
+		ON CONFLICT ("account_id", "day", "key_id", "model", "provider") DO UPDATE SET "messages" = u."messages" + excluded."messages", "requests" = u."requests" + excluded."requests", "input_tokens" = u."input_tokens" + excluded."input_tokens", "output_tokens" = u."output_tokens" + excluded."output_tokens", "voice_sessions" = u."voice_sessions" + excluded."voice_sessions", "errors" = u."errors" + excluded."errors", "cached_tokens" = u."cached_tokens" + excluded."cached_tokens", "cost_micros" = u."cost_micros" + excluded."cost_micros", "cost_picos" = u."cost_picos" + excluded."cost_picos", "unpriced" = u."unpriced" + excluded."unpriced", "reasoning_tokens" = u."reasoning_tokens" + excluded."reasoning_tokens", "cache_write_tokens" = u."cache_write_tokens" + excluded."cache_write_tokens";
+		RETURN;
+	END IF;
 	INSERT INTO "usage_daily" AS u ("account_id", "companion_id", "day", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
 	SELECT a."account", a."companion", a."day", a."key", a."label", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u), sum(a.t), sum(a.w)
-	FROM unnest("account_ids", "companion_ids", "days", "key_ids", "labels", "models", "providers", "messages", "requests",
-		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages",
-		"reasoning", "cache_writes")
-		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u, t, w)
+	FROM (
+		SELECT "account_ids"[n] AS "account", "companion_ids"[n] AS "companion", "days"[n] AS "day", "key_ids"[n] AS "key",
+			"labels"[n] AS "label", "models"[n] AS "model", "providers"[n] AS "provider", "messages"[n] AS m,
+			"requests"[n] AS r, "input_tokens"[n] AS i, "output_tokens"[n] AS o, "voice_sessions"[n] AS v, "errors"[n] AS e,
+			"cached"[n] AS c, "micros"[n] AS k, "picos"[n] AS p, "unpriced_messages"[n] AS u, "reasoning"[n] AS t,
+			"cache_writes"[n] AS w
+		FROM generate_subscripts("account_ids", 1) AS n
+	) AS a
 	GROUP BY 1, 2, 3, 4, 5, 6, 7
 	ORDER BY a."account" COLLATE "C", a."companion" COLLATE "C", a."day" COLLATE "C", a."key" COLLATE "C", a."label", a."model" COLLATE "C", a."provider" COLLATE "C"
 	ON CONFLICT ("account_id", "companion_id", "day", "key_id", "label", "model", "provider") DO UPDATE SET
@@ -1470,10 +1487,14 @@ BEGIN
 
 	INSERT INTO "usage_monthly" AS u ("account_id", "companion_id", "month", "key_id", "label", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
 	SELECT a."account", a."companion", left(a."day", 7), a."key", a."label", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u), sum(a.t), sum(a.w)
-	FROM unnest("account_ids", "companion_ids", "days", "key_ids", "labels", "models", "providers", "messages", "requests",
-		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages",
-		"reasoning", "cache_writes")
-		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u, t, w)
+	FROM (
+		SELECT "account_ids"[n] AS "account", "companion_ids"[n] AS "companion", "days"[n] AS "day", "key_ids"[n] AS "key",
+			"labels"[n] AS "label", "models"[n] AS "model", "providers"[n] AS "provider", "messages"[n] AS m,
+			"requests"[n] AS r, "input_tokens"[n] AS i, "output_tokens"[n] AS o, "voice_sessions"[n] AS v, "errors"[n] AS e,
+			"cached"[n] AS c, "micros"[n] AS k, "picos"[n] AS p, "unpriced_messages"[n] AS u, "reasoning"[n] AS t,
+			"cache_writes"[n] AS w
+		FROM generate_subscripts("account_ids", 1) AS n
+	) AS a
 	GROUP BY 1, 2, 3, 4, 5, 6, 7
 	ORDER BY a."account" COLLATE "C", a."companion" COLLATE "C", left(a."day", 7) COLLATE "C", a."key" COLLATE "C", a."label", a."model" COLLATE "C", a."provider" COLLATE "C"
 	ON CONFLICT ("account_id", "companion_id", "month", "key_id", "label", "model", "provider") DO UPDATE SET
@@ -1492,10 +1513,14 @@ BEGIN
 
 	INSERT INTO "usage_account_daily" AS u ("account_id", "day", "key_id", "model", "provider", "messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors", "cached_tokens", "cost_micros", "cost_picos", "unpriced", "reasoning_tokens", "cache_write_tokens")
 	SELECT a."account", a."day", a."key", a."model", a."provider", sum(a.m), sum(a.r), sum(a.i), sum(a.o), sum(a.v), sum(a.e), sum(a.c), sum(a.k), sum(a.p), sum(a.u), sum(a.t), sum(a.w)
-	FROM unnest("account_ids", "companion_ids", "days", "key_ids", "labels", "models", "providers", "messages", "requests",
-		"input_tokens", "output_tokens", "voice_sessions", "errors", "cached", "micros", "picos", "unpriced_messages",
-		"reasoning", "cache_writes")
-		AS a("account", "companion", "day", "key", "label", "model", "provider", m, r, i, o, v, e, c, k, p, u, t, w)
+	FROM (
+		SELECT "account_ids"[n] AS "account", "companion_ids"[n] AS "companion", "days"[n] AS "day", "key_ids"[n] AS "key",
+			"labels"[n] AS "label", "models"[n] AS "model", "providers"[n] AS "provider", "messages"[n] AS m,
+			"requests"[n] AS r, "input_tokens"[n] AS i, "output_tokens"[n] AS o, "voice_sessions"[n] AS v, "errors"[n] AS e,
+			"cached"[n] AS c, "micros"[n] AS k, "picos"[n] AS p, "unpriced_messages"[n] AS u, "reasoning"[n] AS t,
+			"cache_writes"[n] AS w
+		FROM generate_subscripts("account_ids", 1) AS n
+	) AS a
 	GROUP BY 1, 2, 3, 4, 5
 	ORDER BY a."account" COLLATE "C", a."day" COLLATE "C", a."key" COLLATE "C", a."model" COLLATE "C", a."provider" COLLATE "C"
 	ON CONFLICT ("account_id", "day", "key_id", "model", "provider") DO UPDATE SET

@@ -5,7 +5,7 @@ accounts 49a898f86376 account_made 995c76d59dc6 accounts_email_unique 6d0eb095d4
 add_failures() 5b08011250c6
 add_messages() 70989e51a0e3
 add_quota() a4d2934e1f70
-add_usage() ca3d4fa62eba
+add_usage() 233606c9985b
 add_visitor_days() c690700069ea
 api_keys 0a7d8b5b0ca4 api_keys_account db4b162083f9 api_keys_created_by 597f3ca2e61d api_keys_held 92d40a70ccb1 api_keys_id_unique 6cc276256b3c api_keys_pkey edb72f0e2b14 api_keys_replaces 72ffb59b9fc6
 applied_companions ea88ec741e5e applied_changed 84f28c5bf4ca applied_companions_pkey 16ad0e233d6f applied_companions_set 18c6ead1e45d applied_deleted ba6743f00e54 applied_made a9f4a0c24166
