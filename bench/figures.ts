@@ -3,6 +3,7 @@ import type { KnowledgeReport } from "./knowledge/report.ts";
 import type { KeyCheckFigures } from "./micro/api-key.ts";
 import type { MetadataFigures } from "./micro/metadata.ts";
 import type { SharedRow } from "./shared.ts";
+import type { DiskFigures } from "./slow-disk.ts";
 import type { StartFigures } from "./start-up.ts";
 import type { LeavingFigures, MemoryFigures, StreamFigures } from "./streams.ts";
 import type { RequestFigures } from "./wrk.ts";
@@ -21,6 +22,8 @@ export interface StreamRow {
 }
 
 export interface Report {
+  /** Of the build that is measured; none where there is no strace. */
+  disk: DiskFigures[];
   streams: StreamRow[];
   memory: { name: string; thousand: MemoryFigures; fiveThousand: MemoryFigures }[];
   leaving: ({ name: string } & LeavingFigures)[];

@@ -8,11 +8,13 @@ export const warmUps: Load[] = [
   { plan: { chunks: 1, perWrite: 1, gapMs: 1, isLockStep: false }, visitors: 50, requests: 15_000, rampMs: 0 },
 ];
 
+/** Half a second of reply, a second of thought, and the visitors spread over both. */
 const firstText = (visitors: number): Load => ({
   plan: { chunks: 10, perWrite: 1, gapMs: 50, isLockStep: false },
   visitors,
   requests: visitors === 1 ? 20 : visitors * 4,
-  rampMs: visitors === 1 ? 0 : 500 / visitors,
+  rampMs: visitors === 1 ? 0 : 1_500 / visitors,
+  thinkMs: visitors === 1 ? 0 : 1_000,
 });
 
 export const loads = {

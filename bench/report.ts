@@ -8,6 +8,7 @@ import { renderGoals } from "./goals.ts";
 import { renderKnowledgeReport } from "./knowledge/report.ts";
 import { fixed, MiB, percent, table } from "./markdown.ts";
 import { renderMetadata, renderShared } from "./report-stores.ts";
+import { renderSlowDisk } from "./slow-disk.ts";
 import type { StartFigures } from "./start-up.ts";
 import { type ClosingFigures, closedInTimeMs, type StreamFigures } from "./streams.ts";
 
@@ -19,6 +20,7 @@ export function renderReport(report: Report): string {
     readKept("METHOD.md"),
     renderStreams(report),
     renderFirstText(report),
+    renderSlowDisk(report.disk),
     renderMemory(report),
     renderLeaving(report),
     renderConfig(report),

@@ -1,5 +1,5 @@
 /** `bun run bench`: everything side by side in one run, printed and written to `bench/RESULTS.md`. `bun run bench NAME` runs one part. */
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import type { Report, StreamRow } from "./figures.ts";
 import { reportKnowledge } from "./knowledge/report.ts";
@@ -22,6 +22,7 @@ import {
   startPassThrough,
 } from "./rivals/start.ts";
 import { measureShared } from "./shared.ts";
+import { measureSlowDisk } from "./slow-disk.ts";
 import { buildHelloWorld, measureStarts } from "./start-up.ts";
 import { measureLeaving, measureMemory, measureStreams, type Provider, type StreamFigures, warmUp } from "./streams.ts";
 import { runWrk } from "./wrk.ts";
@@ -37,7 +38,8 @@ const starters: Start[] = [
   startPortkey,
 ];
 
-const streamRounds = 4;
+/** `--rounds=2` for a look. */
+const streamRounds = Number(process.argv.find((word) => word.startsWith("--rounds="))?.slice(9) ?? 4);
 
 function say(sentence: string): void {
   console.error(sentence);
@@ -139,6 +141,12 @@ async function benchLeaving(report: Report): Promise<void> {
   }
 }
 
+async function benchDisk(report: Report): Promise<void> {
+  if (!existsSync("/usr/bin/strace")) return say("left out: a slow disk, which strace makes");
+  say("first text on a slow disk");
+  report.disk.push({ ...(await measureSlowDisk()), build: "companiond" });
+}
+
 async function benchConfig(report: Report): Promise<void> {
   const provider = await startProvider();
   const contenders: Contender[] = [];
@@ -209,6 +217,7 @@ const parts = {
   streams: benchStreams,
   memory: benchMemory,
   leaving: benchLeaving,
+  disk: benchDisk,
   config: benchConfig,
   start: benchStart,
   micro: benchMicro,
@@ -220,11 +229,12 @@ const parts = {
 async function main(): Promise<void> {
   // The harness looks on from the load's core, too.
   Bun.spawnSync(["taskset", "-acp", String(loadCore), String(process.pid)]);
-  const wanted = process.argv.slice(2);
+  const wanted = process.argv.slice(2).filter((word) => !word.startsWith("--"));
   const report: Report = {
     streams: [],
     memory: [],
     leaving: [],
+    disk: [],
     config: [],
     start: null,
     micro: null,

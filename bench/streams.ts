@@ -20,6 +20,7 @@ export function toJob(contender: Contender, provider: Provider, load: Load) {
   const { port, chatPath: path, headers } = contender;
   const body = contender.bodyFor(load.plan);
   return {
+    thinkMs: 0,
     leaveWithinMs: 0,
     isLeavingTogether: false,
     ...load,

@@ -15,6 +15,8 @@ export interface ClientJob {
   requests: number;
   /** Milliseconds between the starts of the first `visitors` streams. */
   rampMs: number;
+  /** Milliseconds between the end of a reply and the visitor's next message. */
+  thinkMs: number;
   /** Each visitor leaves at a random moment within so many milliseconds; 0: all stay to the end. */
   leaveWithinMs: number;
   /** All of them at the end of that time instead. */
@@ -155,6 +157,7 @@ function visitNext(): void {
     if (visit.isDone || leftAt[visit.id] !== undefined) completed++;
     else failed++;
     if (completed + failed === job.requests) report();
+    else if (job.thinkMs > 0) setTimeout(visitNext, job.thinkMs);
     else visitNext();
   };
   Bun.connect({

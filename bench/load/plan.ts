@@ -17,6 +17,8 @@ export interface Load {
   visitors: number;
   requests: number;
   rampMs: number;
+  /** Milliseconds between the end of a reply and the visitor's next message; left out: none. */
+  thinkMs?: number;
   leaveWithinMs?: number;
   isLeavingTogether?: boolean;
 }
