@@ -16,3 +16,8 @@ export const streamErrorCodes = [
   "taken",
 ] as const;
 export type StreamErrorCode = (typeof streamErrorCodes)[number];
+
+/** A visitor who leaves or stops the reply is no failure, nor is a person who takes the conversation. */
+const intendedEnds: readonly StreamErrorCode[] = ["cancelled", "abandoned", "taken"];
+/** Ends of replies that failed. */
+export const failedEndCodes = streamErrorCodes.filter((code) => !intendedEnds.includes(code));

@@ -14,10 +14,12 @@ import { unansweredQueries } from "../../src/engines/postgres/unanswered.ts";
 import { usageQueries } from "../../src/engines/postgres/usage.ts";
 import { labelQueries } from "../../src/engines/postgres/usage-label-index.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/postgres/visitor-keys.ts";
+import { auditQueries } from "../../src/engines/store-shared/scripts/changes.ts";
 import { faceQueries } from "../../src/engines/store-shared/scripts/companion-faces.ts";
 import { setQueries } from "../../src/engines/store-shared/scripts/companion-sets.ts";
 import { stateQueries } from "../../src/engines/store-shared/scripts/companion-states.ts";
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
+import { excerptQueries } from "../../src/engines/store-shared/scripts/conversation-excerpts.ts";
 import { draftQueries } from "../../src/engines/store-shared/scripts/drafts.ts";
 import { feedbackQueries } from "../../src/engines/store-shared/scripts/feedback.ts";
 import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
@@ -108,6 +110,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["what labels say", labelQueries.metadata, "usage_labels_pkey"],
   ["a source", sourceQueries.one, "knowledge_sources_id_unique"],
   ["the sources of a companion", sourceQueries.pages.desc, "knowledge_sources_companion"],
+  ["the sources of an account", sourceQueries.ofAccount.desc, "knowledge_sources_"],
   ["the source whose turn it is", queueQueries.claim, "Index Scan using knowledge_sources_turns"],
   ["when a source is due", queueQueries.nextDue, "Index Scan using knowledge_sources_due"],
   ["an avatar by its name", faceQueries.avatar, "companion_avatars_hash"],
@@ -122,6 +125,14 @@ const cases: [name: string, text: string, index: string][] = [
   ["vectors", vectorQueries.read, "knowledge_vectors_edition_first_ordinal_pk"],
   ["what turns found", unansweredQueries.seen, "knowledge_turns_conversation"],
   ["an unanswered question", unansweredQueries.one, "knowledge_turns_unanswered"],
+  ["the account's unanswered questions", unansweredQueries.ofAccount.desc, "knowledge_turns_unanswered"],
+  ["the first message of each in a list", excerptQueries.first, "messages_conversation"],
+  ["the last message of each in a list", excerptQueries.last, "Scan Backward using messages_conversation"],
+  ["which of a list are unanswered", excerptQueries.unanswered, "knowledge_turns_"],
+  ["which of a list have failed", excerptQueries.failed, "messages_conversation"],
+  ["which of a list were spoken", excerptQueries.voice, "messages_conversation"],
+  ["what a search reads", excerptQueries.texts, "messages_conversation"],
+  ["names in the audit trail", auditQueries.names, "audit_"],
   ["the key of a visitor's token", visitorKeyLookupQueries.find, "visitor_keys_pkey"],
   ["the keys that may cover a companion", visitorKeyLookupQueries.candidates, "visitor_keys_fact"],
   // On an empty table every index that begins with the account is as good.

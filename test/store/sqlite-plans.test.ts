@@ -12,19 +12,23 @@ import { apiKeyQueries } from "../../src/engines/sqlite/principals.ts";
 import { translate } from "../../src/engines/sqlite/scripts.ts";
 import { keyKinQueries } from "../../src/engines/sqlite/spending-ledger.ts";
 import { turnQueries } from "../../src/engines/sqlite/turns.ts";
+import { unansweredQueries } from "../../src/engines/sqlite/unanswered.ts";
 import { usageQueries } from "../../src/engines/sqlite/usage.ts";
 import { labelQueries } from "../../src/engines/sqlite/usage-label-index.ts";
 import { visitorDayQueries } from "../../src/engines/sqlite/visitor-days.ts";
 import { visitorKeyLookupQueries } from "../../src/engines/sqlite/visitor-keys.ts";
+import { auditQueries } from "../../src/engines/store-shared/scripts/changes.ts";
 import { faceQueries } from "../../src/engines/store-shared/scripts/companion-faces.ts";
 import { setQueries } from "../../src/engines/store-shared/scripts/companion-sets.ts";
 import { stateQueries } from "../../src/engines/store-shared/scripts/companion-states.ts";
+import { excerptQueries } from "../../src/engines/store-shared/scripts/conversation-excerpts.ts";
 import { draftQueries } from "../../src/engines/store-shared/scripts/drafts.ts";
 import { feedbackQueries } from "../../src/engines/store-shared/scripts/feedback.ts";
 import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
 import { insightQueries } from "../../src/engines/store-shared/scripts/insights.ts";
 import { keyLineQueries } from "../../src/engines/store-shared/scripts/key-lines.ts";
+import { sourceQueries } from "../../src/engines/store-shared/scripts/knowledge-sources.ts";
 import { knownMessageQueries } from "../../src/engines/store-shared/scripts/known-messages.ts";
 import { liveQueries } from "../../src/engines/store-shared/scripts/live-messages.ts";
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
@@ -466,6 +470,21 @@ test.each(Object.entries({ ...toolPages, ...toolLookups, ...callPages, ...callLo
     expect(rows.some(({ detail }) => detail.startsWith("SEARCH "))).toBe(true);
   },
 );
+
+const ofLists = {
+  ...excerptQueries,
+  ...{ unansweredOfAccount: unansweredQueries.companions, namesInTheAudit: auditQueries.names },
+  ...{ sourcesOfAccount: sourceQueries.ofAccount.desc, oldestSourcesOfAccount: sourceQueries.ofAccount.asc },
+};
+test.each(Object.entries(ofLists))("what lists show of other tables: %s, by index", async (_, sql) => {
+  using directory = temporaryDirectory();
+  await provideSqlite(directory.path);
+  const database = await openConnection(directory.path);
+  const rows = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${translate(sql)}`).all();
+  database.closeWithStatements();
+  expect(rows.filter(({ detail }) => /^SCAN (?!json_each)/.test(detail))).toEqual([]);
+  expect(rows.some(({ detail }) => detail.startsWith("SEARCH "))).toBe(true);
+});
 
 const { events, ...people } = peopleQueries;
 const { state, status, all, rating, ...peopleLookups } = peopleListQueries;

@@ -2,7 +2,7 @@
 import type { NewEvent, TurnEvents } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { type ConversationKey, toFinishReason } from "../../domain/conversation.ts";
-import type { StreamErrorCode } from "../../domain/stream-end.ts";
+import { failedEndCodes, type StreamErrorCode } from "../../domain/stream-end.ts";
 import { visitorFactsOf } from "../../domain/visitor.ts";
 import type { EventContent, EventType } from "../../domain/webhook.ts";
 
@@ -23,9 +23,6 @@ export interface ToldTurn {
   atMs: number;
 }
 
-/** A visitor who leaves or stops the reply is no failure, nor is a person who takes the conversation. */
-const intendedEnds: readonly (StreamErrorCode | null)[] = [null, "cancelled", "abandoned", "taken"];
-
 export function toTurnEvents(turn: ToldTurn): TurnEvents {
   const { complete, endCode, questionId, replyId } = turn;
   const started = eventOf(turn, "conversation.started", "_started");
@@ -35,7 +32,7 @@ export function toTurnEvents(turn: ToldTurn): TurnEvents {
     const data = { ...ids, finish_reason: toFinishReason(turn.finishReason) };
     return { started, ended: { ...eventOf(turn, "message.completed"), data, content } };
   }
-  if (intendedEnds.includes(endCode)) return { started, ended: null };
+  if (endCode === null || !failedEndCodes.includes(endCode)) return { started, ended: null };
   return { started, ended: { ...eventOf(turn, "message.failed"), data: { ...ids, reason: endCode }, content } };
 }
 

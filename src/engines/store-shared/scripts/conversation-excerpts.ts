@@ -8,24 +8,28 @@ import {
 } from "../../../contracts/store/conversations.ts";
 import type { ListOrder, Page, PageRequest } from "../../../contracts/store/page.ts";
 import type { Conversation, MessageChannel, MessageRole } from "../../../domain/conversation.ts";
+import { failedEndCodes } from "../../../domain/stream-end.ts";
 import { isVerifiedId } from "../../../domain/visitor.ts";
 import { pause } from "../../../lib/pause.ts";
 import { all, type Script, type ScriptRunner } from "./script.ts";
 
-const messageOf = (condition: string, direction: string) => `SELECT v.id, m.role, substr(m.text, 1, 400) AS text
-  FROM conversations v JOIN messages m ON m.number = (SELECT o.number FROM messages o
-    WHERE o.conversation_number = v.number AND ${condition} ORDER BY o.created_at ${direction}, o.number ${direction} LIMIT 1)
-  WHERE v.id = ANY ($1::text[])`;
+// Its role and its text in one value: joined to it, PostgreSQL may read all messages there are.
+const messageOf = (
+  condition: string,
+  direction: string,
+) => `SELECT v.id, (SELECT m.role || ' ' || substr(m.text, 1, 400)
+    FROM messages m WHERE m.conversation_number = v.number AND ${condition}
+    ORDER BY m.created_at ${direction}, m.number ${direction} LIMIT 1) AS said
+  FROM conversations v WHERE v.id = ANY ($1::text[])`;
 const having = (condition: string) => `SELECT v.id FROM conversations v WHERE v.id = ANY ($1::text[])
   AND EXISTS (SELECT 1 FROM messages m WHERE m.conversation_number = v.number AND ${condition})`;
 
 export const excerptQueries = {
-  first: messageOf("o.role = 'user'", "ASC"),
+  first: messageOf("m.role = 'user'", "ASC"),
   last: messageOf("true", "DESC"),
   unanswered: `SELECT v.id FROM conversations v WHERE v.id = ANY ($1::text[]) AND EXISTS
     (SELECT 1 FROM knowledge_turns k WHERE k.conversation_number = v.number AND k.group_id IS NOT NULL)`,
-  // Not what visitors stopped themselves.
-  failed: having("m.end_code IN ('upstream_error', 'unavailable', 'too_long')"),
+  failed: having(`m.end_code IN (${failedEndCodes.map((code) => `'${code}'`).join(", ")})`),
   text: having("m.channel = 'text'"),
   voice: having("m.channel = 'voice'"),
   texts: `SELECT m.role, m.text FROM messages m WHERE m.conversation_number = (SELECT number FROM conversations WHERE id = $1)
@@ -135,8 +139,10 @@ export function createConversationExcerpts(scripts: ScriptRunner) {
       for (const slice of sliced(found)) {
         const ids = slice.map(({ id }) => id);
         const read = await scripts.readHeavy(function* () {
-          type Row = { id: string; role: MessageRole; text: string };
-          const [first, last] = [yield* all<Row>(excerptQueries.first, ids), yield* all<Row>(excerptQueries.last, ids)];
+          const [first, last] = [
+            yield* all<Said>(excerptQueries.first, ids),
+            yield* all<Said>(excerptQueries.last, ids),
+          ];
           const [unanswered, failed] = [yield* idsWith("unanswered", ids), yield* idsWith("failed", ids)];
           const [text, voice] = [yield* idsWith("text", ids), yield* idsWith("voice", ids)];
           return { first: byId(first), last: byId(last), unanswered, failed, text, voice };
@@ -159,8 +165,18 @@ export function createConversationExcerpts(scripts: ScriptRunner) {
 
 const withOrder = (order: ListOrder | undefined) => (order === undefined ? {} : { order });
 
-function byId(rows: readonly { id: string; role: MessageRole; text: string }[]): Map<string, Excerpt> {
-  return new Map(rows.map(({ id, role, text }) => [id, { role, text: cut(onOneLine(text).trim(), maxExcerptLength) }]));
+/** The role, a space and the text; null without a message. */
+type Said = { id: string; said: string | null };
+
+function byId(rows: readonly Said[]): Map<string, Excerpt> {
+  const excerpts = new Map<string, Excerpt>();
+  for (const { id, said } of rows) {
+    if (said === null) continue;
+    const [role = ""] = said.split(" ", 1);
+    const text = cut(onOneLine(said.slice(role.length + 1)).trim(), maxExcerptLength);
+    excerpts.set(id, { role: role as MessageRole, text });
+  }
+  return excerpts;
 }
 
 const onOneLine = (text: string) => text.replace(/\s+/gu, " ");
