@@ -1,6 +1,6 @@
 /**
- * The sitemap: every route group, in two halves. Adding routes takes most of the router's time at startup, so the half
- * that only dashboards and platforms call is created on its first request.
+ * The sitemap: every route group, in two halves. Loading and adding routes takes much of a start, so the half that only
+ * dashboards and platforms call is loaded with its first request.
  */
 import { Elysia } from "elysia";
 import { embedConfigRoute } from "../api/embed/index.ts";
@@ -17,23 +17,20 @@ import { contextOf } from "../http/request-context.ts";
 import type { Route } from "../http/route.ts";
 import { createRouteTable } from "../http/route-table.ts";
 import { later } from "../lib/later.ts";
-import { routes } from "./routes.ts";
+import { isManagementPath, makePublicRoutes } from "./public-routes.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** What dashboards and platforms call. */
-const managementRoutes = routes.filter(({ path }) => isManagementPath(path));
-/** What visitors, websites, monitoring and voice providers call. */
-const publicRoutes = routes.filter(({ path }) => !isManagementPath(path));
+const listRoutes = async () => (await import("./routes.ts")).routes;
 
 export type Site = ReturnType<typeof createSite>;
 
 export interface App {
-  /** The half that serves the address; created on first use. */
-  siteFor(url: string): Site;
-  fetch(request: Request): Response | Promise<Response>;
+  /** The half that serves the address; a promise where that is loaded first. */
+  siteFor(url: string): Site | Promise<Site>;
+  fetch(request: Request): Promise<Response>;
   /** Of both halves. */
-  readonly routes: Site["routes"];
+  listRoutes(): Promise<Site["routes"]>;
   /** Routes that a listener finds without the sitemap. */
   readonly directRoutes: readonly DirectRoute[];
   /** Where other instances come in: not in the sitemap either. */
@@ -41,35 +38,31 @@ export interface App {
 }
 
 export function createApp(services: Services): App {
-  const publicSite = createSite(services, publicRoutes);
+  const publicSite = createSite(services, makePublicRoutes(listRoutes));
   let managementSite: Site | null = null;
 
-  function openManagementSite(): Site {
-    managementSite ??= createSite(services, managementRoutes);
+  async function openManagementSite(): Promise<Site> {
+    const routes = await listRoutes();
+    // Several requests may have waited.
+    managementSite ??= createSite(
+      services,
+      routes.filter(({ path }) => isManagementPath(path)),
+    );
     return managementSite;
   }
 
-  function siteFor(url: string): Site {
+  function siteFor(url: string): Site | Promise<Site> {
     const pathStart = url.indexOf("/", url.indexOf("://") + 3);
-    return isManagementPath(url, pathStart) ? openManagementSite() : publicSite;
+    return isManagementPath(url, pathStart) ? (managementSite ?? openManagementSite()) : publicSite;
   }
 
   return {
     siteFor,
-    fetch: (request) => siteFor(request.url).fetch(request),
-    get routes() {
-      return [...publicSite.routes, ...openManagementSite().routes];
-    },
+    fetch: async (request) => (await siteFor(request.url)).fetch(request),
+    listRoutes: async () => [...publicSite.routes, ...(await openManagementSite()).routes],
     directRoutes: [embedConfigRoute(services)],
     instanceDoor: createInstanceDoor(services, (...call) => answerReplyCall(services, ...call)),
   };
-}
-
-/** Whether the path is one that platforms call: `/v1/`, and everything below `/api/` that the public half does not serve. */
-function isManagementPath(url: string, pathStart = 0): boolean {
-  if (url.startsWith("/v1/", pathStart)) return true;
-  if (!url.startsWith("/api/", pathStart)) return false;
-  return !["/api/embed/", "/api/voice/", "/api/webhooks/elevenlabs"].some((path) => url.startsWith(path, pathStart));
 }
 
 /** An app with the given routes and everything that surrounds every route. */

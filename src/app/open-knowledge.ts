@@ -9,7 +9,7 @@ import { createFetcher, type Fetcher } from "../core/knowledge/fetching/fetcher.
 import { createEmbeddingPass } from "../core/knowledge/indexing/embedding-pass.ts";
 import { createIndexer } from "../core/knowledge/indexing/indexer.ts";
 import { openDocumentReader } from "../core/knowledge/reading/reader.ts";
-import { createKnowledgeFinder } from "../core/knowledge/retrieval/finder.ts";
+import type { KnowledgeFinder } from "../core/knowledge/retrieval/found.ts";
 import { createNearPassages } from "../core/knowledge/retrieval/vectors/near-passages.ts";
 import type { Prices } from "../domain/prices.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
@@ -48,7 +48,16 @@ export function openKnowledge({
   const { store, clock, log, isShared, duties } = parts;
   const embedder = embeddings && createCountedEmbedder({ ...parts, provider: embeddings, prices });
   const near = embedder && createNearPassages({ store, embedder });
-  const knowledge = createKnowledgeFinder({ ...parts, near });
+  let finder: KnowledgeFinder | null = null;
+  const openFinder = async () => {
+    const { createKnowledgeFinder } = await import("../core/knowledge/retrieval/finder.ts");
+    finder ??= createKnowledgeFinder({ ...parts, near });
+    return finder;
+  };
+  const knowledge: KnowledgeFinder = {
+    find: async (question) => (await openFinder()).find(question),
+    search: async (...of) => (await openFinder()).search(...of),
+  };
   const reader = openDocumentReader(log);
   const fetcher = parts.fetcher ?? createFetcher({ allowed: privateSources, ownHosts });
   const embedding =

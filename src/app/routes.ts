@@ -1,4 +1,4 @@
-/** Every route, in the order of the API document. */
+/** Every route, in the order of the API document: loaded with the first request that the public half does not serve. */
 import { accountRoutes } from "../api/accounts/index.ts";
 import { assetRoutes } from "../api/assets/index.ts";
 import { auditRoutes } from "../api/audit/index.ts";
@@ -73,6 +73,6 @@ export const routes: readonly Route[] = [
   ...serverRoutes,
   ...metricsRoutes,
   ...dashboardRoutes,
-  ...makeDocsRoutes(() => routes),
+  ...makeDocsRoutes(async () => routes),
   ...voiceWebhookRoutes,
 ];

@@ -42,9 +42,9 @@ test("hands every route to the half that has it", async () => {
   });
   try {
     const app = createApp(server.services);
-    for (const { method, path } of app.routes) {
+    for (const { method, path } of await app.listRoutes()) {
       const address = `http://localhost${path.replace(/:\w+|\*/g, "x")}`;
-      const found = app.siteFor(address).routes.some((route) => route.method === method && route.path === path);
+      const found = (await app.siteFor(address)).routes.some((route) => route.method === method && route.path === path);
       expect(`${method} ${path} is ${found ? "found" : "lost"}`).toBe(`${method} ${path} is found`);
     }
   } finally {

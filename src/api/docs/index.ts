@@ -23,7 +23,7 @@ const page = { 200: { description: "A page.", content: { "text/html; charset=utf
 const guide = { ...page, 304: { description: "Unchanged since the version of `If-None-Match`." } };
 
 /** Calls `listRoutes` and builds the descriptions on first use: at startup they would cost several milliseconds. */
-export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Route[] {
+export function makeDocsRoutes(listRoutes: () => Promise<readonly Route[]>): readonly Route[] {
   let stamp: string | null = null;
 
   async function build(services: Services, request: Request): Promise<ApiReference> {
@@ -32,9 +32,10 @@ export function makeDocsRoutes(listRoutes: () => readonly Route[]): readonly Rou
     const known = builtBy.get(services);
     if (known?.baseUrl === baseUrl) return known;
     const { buildReference, stampDocument } = await import("./reference.ts");
-    stamp ??= settings.apiStamp ?? stampDocument(listRoutes());
+    const routes = await listRoutes();
+    stamp ??= settings.apiStamp ?? stampDocument(routes);
     const version = `${settings.version}+${stamp}`;
-    const built = { baseUrl, ...buildReference(listRoutes(), { baseUrl, version }) };
+    const built = { baseUrl, ...buildReference(routes, { baseUrl, version }) };
     builtBy.set(services, built);
     return built;
   }

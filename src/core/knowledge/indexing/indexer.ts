@@ -3,7 +3,6 @@ import type { ClaimedSource } from "../../../contracts/store/store.ts";
 import { openTermNumbers } from "../words/term-number.ts";
 import type { EmbeddingPass } from "./embedding-pass.ts";
 import type { IndexerParts } from "./parts.ts";
-import { runReading } from "./reading-run.ts";
 
 export interface Indexer {
   /** Something may be due. Returns immediately. */
@@ -118,11 +117,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
 
   function begin(claimed: ClaimedSource): void {
     const { accountId, source } = claimed;
-    const done = runReading(
-      { ...parts, findNumbering, leaseMs, model: embedding?.model ?? null },
-      claimed,
-      closing.signal,
-    )
+    const done = read(claimed)
       .catch((error) => log.error("source not read", { sourceId: claimed.source.id, error }))
       .finally(() => {
         running.delete(accountId);
@@ -131,6 +126,12 @@ export function createIndexer(parts: IndexerParts): Indexer {
     // Uploads are large, and wait only for the one process that reads them.
     const isFetched = source.type === "url" || source.type === "sitemap";
     running.set(accountId, { done, isFetched, sinceMs: clock.nowMs() });
+  }
+
+  async function read(claimed: ClaimedSource): Promise<void> {
+    const { runReading } = await import("./reading-run.ts");
+    const model = embedding?.model ?? null;
+    await runReading({ ...parts, findNumbering, leaseMs, model }, claimed, closing.signal);
   }
 
   async function schedule(): Promise<void> {
