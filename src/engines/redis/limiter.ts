@@ -20,8 +20,9 @@ export interface RedisLimiterOptions {
 const usualLongestString = 1000;
 
 /**
- * A verdict takes one round trip. It comes from `fallback` if Redis is away, or if it does not answer in time: then
- * after the deadline of a command, and immediately for those that ask meanwhile.
+ * A verdict takes one round trip, which all of one turn of the event loop share. It comes from `fallback` if Redis is
+ * away, or if it does not answer in time: then after the deadline of a command, and immediately for those that ask
+ * meanwhile.
  *
  * While Redis is away each of N instances counts separately, so at most N times a limit is admitted. Nothing of that is
  * merged into Redis, and what Redis had admitted is not known to the instances: in the minutes in which it leaves and
@@ -34,12 +35,23 @@ export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
   return new RedisLimiter(options);
 }
 
+interface Asked {
+  readonly places: readonly Place[];
+  readonly together: number;
+  readonly most: number;
+  resolve(verdicts: Verdict[] | null): void;
+}
+
+/** Requests that share a command: Redis does nothing else meanwhile. */
+const maxTogether = 32;
+
 class RedisLimiter implements Limiter {
   readonly isRemote = true;
   readonly #redis: SharedRedis;
   readonly #fallback: Limiter;
   readonly #clock: Pick<Clock, "monotonicMs"> | undefined;
   readonly #maxString: number;
+  #gathered: Asked[] = [];
 
   constructor({ redis, fallback, clock, maxString = usualLongestString }: RedisLimiterOptions) {
     this.#maxString = maxString;
@@ -75,22 +87,44 @@ class RedisLimiter implements Limiter {
     return (await this.#ask(places, places.length, most))?.reduce(tighterOf) ?? null;
   }
 
-  /** The windows after the `together` first are judged on their own, if those admit. Null: Redis is away. */
-  async #ask(places: readonly Place[], together: number, most = Number.POSITIVE_INFINITY): Promise<Verdict[] | null> {
-    const keys = places.map(({ rule, subject }) => keyOf(`${rule.name}:${rule.limit}:${rule.windowMs}`, subject));
-    const now = this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()));
-    const args = [now, String(together)];
-    for (const { rule } of places) {
-      const isList = rule.limit > this.#maxString;
-      args.push(String(Math.min(most, rule.limit)), String(rule.windowMs), isList ? "1" : "0");
+  /**
+   * The windows after the `together` first are judged on their own, if those admit. Null: Redis is away. What is asked in
+   * one turn of the event loop shares a command.
+   */
+  #ask(places: readonly Place[], together: number, most = Number.POSITIVE_INFINITY): Promise<Verdict[] | null> {
+    return new Promise((resolve) => {
+      if (this.#gathered.length === 0) setImmediate(() => this.#flush());
+      this.#gathered.push({ places, together, most, resolve });
+    });
+  }
+
+  #flush(): void {
+    const gathered = this.#gathered;
+    this.#gathered = [];
+    for (let at = 0; at < gathered.length; at += maxTogether) void this.#send(gathered.slice(at, at + maxTogether));
+  }
+
+  async #send(asked: readonly Asked[]): Promise<void> {
+    const keys: string[] = [];
+    const args = [this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()))];
+    for (const { places, together, most } of asked) {
+      args.push(String(places.length), String(together));
+      for (const { rule, subject } of places) {
+        keys.push(keyOf(`${rule.name}:${rule.limit}:${rule.windowMs}`, subject));
+        const isList = rule.limit > this.#maxString;
+        args.push(String(Math.min(most, rule.limit)), String(rule.windowMs), isList ? "1" : "0");
+      }
     }
     const answer = await this.#redis.ask(windowScript, keys, args);
-    if (answer === null) return null;
-    return places.slice(0, answer.length / 3).map(({ rule }, index) => verdictAt(answer, index * 3, rule));
+    let at = 0;
+    for (const { places, resolve } of asked) {
+      resolve(answer && places.flatMap(({ rule }, index) => verdictAt(answer, at + index * 3, rule) ?? []));
+      at += places.length * 3;
+    }
   }
 }
 
-function verdictAt(answer: readonly number[], at: number, rule: RateRule): Verdict {
+function verdictAt(answer: readonly number[], at: number, rule: RateRule): Verdict | null {
   const [hasRoom, taken = rule.limit, resetMs = rule.windowMs] = answer.slice(at, at + 3);
-  return { isAdmitted: hasRoom === 1, rule, remaining: rule.limit - taken, resetMs };
+  return hasRoom === -1 ? null : { isAdmitted: hasRoom === 1, rule, remaining: rule.limit - taken, resetMs };
 }

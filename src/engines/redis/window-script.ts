@@ -1,4 +1,4 @@
-/** Sliding windows in Redis: one script that checks all windows of a request, and occupies those that belong together or none of them. */
+/** Sliding windows in Redis: one script that checks the windows of requests, and occupies those that belong together or none of them. */
 import { createScript } from "./script.ts";
 
 /**
@@ -6,10 +6,11 @@ import { createScript } from "./script.ts";
  * memory, and the least time where limits are low. One with a high limit is a list of times, since a string is copied as
  * a whole with each request. Neither ever holds more than the limit, and both expire with their newest time.
  *
- * Keys: the windows. Arguments after the time: how many of the first windows belong together; then, for each: how many
- * slots may be occupied, length in milliseconds, and 1 if it is a list. The others are judged, together as well, only
- * if the first admit. Returns three numbers for each that was judged: whether it has room, the slots occupied after this
- * request, and the milliseconds until the oldest leaves.
+ * Keys: the windows of all requests. Arguments after the time, for each request: how many windows it has, and how many of
+ * the first of them belong together; then, for each window: how many slots may be occupied, length in milliseconds, and
+ * 1 if it is a list. The others of a request, together as well, are judged only if its first admit. Returns three numbers
+ * for each window: whether it has room, or -1 if it was not judged, the slots occupied after this request, and the
+ * milliseconds until the oldest leaves.
  *
  * If the clock of Redis was set back, the times of a window move with it: no one waits for longer than the window, and no
  * slot is free early.
@@ -79,23 +80,27 @@ local function openList(key, windowMs)
   return length - low, tonumber(redis.call('LINDEX', key, 0) or now)
 end
 
-local answer, kept = {}, {}
+local answer = {}
 
-local function judge(from, to)
-  local isAdmitted = true
-  for index = from, to do
-    local limit, windowMs = tonumber(ARGV[index * 3]), tonumber(ARGV[index * 3 + 1])
-    local open = ARGV[index * 3 + 2] == '1' and openList or openString
+local function note(hasRoom, taken, resetMs)
+  local at = #answer
+  answer[at + 1], answer[at + 2], answer[at + 3] = hasRoom, taken, resetMs
+end
+
+-- The windows from first to last; the arguments of the first begin at at.
+local function judge(first, last, at)
+  local isAdmitted, kept = true, {}
+  for index = first, last do
+    local limit, windowMs = tonumber(ARGV[at + (index - first) * 3]), tonumber(ARGV[at + (index - first) * 3 + 1])
+    local open = ARGV[at + (index - first) * 3 + 2] == '1' and openList or openString
     local count, oldest = open(KEYS[index], windowMs, kept)
     local hasRoom = count < limit
     isAdmitted = isAdmitted and hasRoom
-    answer[#answer + 1] = hasRoom and 1 or 0
-    answer[#answer + 1] = hasRoom and count + 1 or count
-    answer[#answer + 1] = oldest + windowMs - now
+    note(hasRoom and 1 or 0, hasRoom and count + 1 or count, oldest + windowMs - now)
   end
   if not isAdmitted then return false end
-  for index = from, to do
-    local key, windowMs = KEYS[index], tonumber(ARGV[index * 3 + 1])
+  for index = first, last do
+    local key, windowMs = KEYS[index], tonumber(ARGV[at + (index - first) * 3 + 1])
     if kept[key] then
       redis.call('SET', key, kept[key] .. struct.pack('>I6', now), 'PX', windowMs + spare)
     else
@@ -106,7 +111,16 @@ local function judge(from, to)
   return true
 end
 
-local together = tonumber(ARGV[2])
-if judge(1, together) then judge(together + 1, #KEYS) end
+local key, at = 1, 2
+while at <= #ARGV do
+  local count, together = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  at = at + 2
+  if judge(key, key + together - 1, at) then
+    judge(key + together, key + count - 1, at + together * 3)
+  else
+    for _ = together + 1, count do note(-1, 0, 0) end
+  end
+  key, at = key + count, at + count * 3
+end
 return answer
 `);

@@ -69,7 +69,7 @@ describe("the limiter in Redis", () => {
     }
   });
 
-  test("takes one command for all the windows of a request", async () => {
+  test("takes one command for all the windows of a request, and for up to 32 requests of one turn of the event loop", async () => {
     const limiter = await open();
     const places = [
       { rule: byIp, subject: "2001:db8::/64" },
@@ -84,6 +84,9 @@ describe("the limiter in Redis", () => {
     expect(await allKeys()).toHaveLength(3);
     await limiter.admitInTurn(places, { rule: byToken, subject: "token" });
     expect(await client.send("INFO", ["commandstats"])).toContain("cmdstat_evalsha:calls=6,");
+    const together = await Promise.all(Array.from({ length: 40 }, () => limiter.admitAll(places)));
+    expect(together.map(({ remaining }) => remaining)).toEqual([3, 2, 1, 0, ...Array(36).fill(0)]);
+    expect(await client.send("INFO", ["commandstats"])).toContain("cmdstat_evalsha:calls=8,");
   });
 
   test("goes on when Redis has forgotten the script", async () => {

@@ -35,7 +35,7 @@ export function MessageFoot({ message, companionId }: { message: Message; compan
 function Cost({ message, companionId }: { message: Message; companionId: string }) {
   const about = message.tokens_estimated ? "≈ " : "";
   return (
-    <details class="open:w-full">
+    <details class="[&[open]]:w-full">
       <summary class="list-none underline">Details</summary>
       <p class="mt-1 flex flex-wrap gap-x-3">
         {message.model !== null && (

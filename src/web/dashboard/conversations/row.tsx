@@ -43,7 +43,7 @@ export function ConversationRow({ row, href, isOpen = false, view, hasCompanion 
         <span class="min-w-0 flex-1">
           <span class="flex items-center gap-2 text-13 text-muted">
             {/* Each is cut at its own end, whichever direction it is written in. */}
-            <span class="flex min-w-0 flex-1 gap-1">
+            <span class="flex min-w-0 flex-1 items-center gap-1">
               <span dir="auto" class={`truncate text-ink ${first ? "font-medium" : "text-14 font-semibold"}`}>
                 {name}
               </span>
@@ -51,7 +51,7 @@ export function ConversationRow({ row, href, isOpen = false, view, hasCompanion 
               {hasCompanion && (
                 <>
                   {" · "}
-                  <span dir="auto" class="min-w-8 truncate">
+                  <span dir="auto" class="truncate">
                     {names[row.companion_id] ?? "Companion"}
                   </span>
                 </>
@@ -131,8 +131,8 @@ function toPlain(text: string): string {
 function Marks({ row: { visitor, channels } }: { row: ListedConversation }) {
   return (
     <>
-      {visitor !== null && <Mark label="Verified" icon={BadgeCheck} class="self-center text-good" />}
-      {channels?.includes("voice") && <Mark label="Voice" icon={Mic} class="self-center" />}
+      {visitor !== null && <Mark label="Verified" icon={BadgeCheck} class="text-good" />}
+      {channels?.includes("voice") && <Mark label="Voice" icon={Mic} />}
     </>
   );
 }

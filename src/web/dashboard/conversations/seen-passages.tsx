@@ -10,7 +10,7 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
   const cited = passages.filter((passage) => passage.cited);
   const others = passages.filter((passage) => !passage.cited);
   return (
-    <details class="open:w-full">
+    <details class="[&[open]]:w-full">
       <summary class="list-none text-accent underline">
         {cited.length} of {passages.length} sources cited
       </summary>

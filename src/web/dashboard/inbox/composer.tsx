@@ -41,7 +41,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
   }
 
   return (
-    <Form class="group border-t border-line p-3" onSubmit={send}>
+    <Form class="border-t border-line p-3" onSubmit={send}>
       {trouble !== null && (
         <Problem class="mb-2">{trouble} Your message is saved, and we keep trying to send it.</Problem>
       )}
@@ -76,7 +76,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
           Send
         </Button>
       </div>
-      <p id={id} class="mt-1.5 text-13 text-muted max-md:hidden max-md:group-focus-within:block">
+      <p id={id} class="mt-1.5 text-13 text-muted">
         {handoff && reachWords[handoff.reach]}
         {conversation.state !== "person" && " Sending a message takes over the conversation."}
       </p>

@@ -51,7 +51,7 @@ export function ConversationPane({ id, back, onGone }: PaneProps) {
 
   if (isGone || !conversation) {
     return (
-      <section aria-label="Conversation" class="fills-phone min-h-0 max-md:p-4">
+      <section aria-label="Conversation" class="fills-phone min-h-0 p-4">
         <BackLink {...back} />
         {isGone ? (
           <Empty title="This conversation is gone">It was deleted, or you don't have access.</Empty>
@@ -107,7 +107,7 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
 
   return (
     <section aria-label="Conversation" class="fills-phone relative flex min-h-0 gap-4">
-      <div class="card flex min-w-0 flex-1 flex-col overflow-hidden max-md:rounded-none max-md:border-0">
+      <div class="card flex min-w-0 flex-1 flex-col overflow-hidden">
         <header class="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2.5">
           <BackLink {...back} />
           <div class="min-w-0 flex-1">

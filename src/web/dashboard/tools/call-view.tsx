@@ -18,7 +18,7 @@ type Call = Pick<ToolCall, "call_id" | "tool" | "arguments" | "result"> & { stat
 export function CalledTools({ calls }: { calls: readonly Call[] }) {
   const failed = calls.filter(({ state }) => state === "failed").length;
   return (
-    <details class="open:w-full">
+    <details class="[&[open]]:w-full">
       <summary class="list-none text-accent underline">
         {calls.length} tool {calls.length === 1 ? "call" : "calls"}
         {failed > 0 && `, ${failed} failed`}

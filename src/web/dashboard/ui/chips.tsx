@@ -21,7 +21,7 @@ export function Choice({ label, name, value, options }: ChoiceProps) {
     <span class="relative inline-flex max-w-full">
       <select
         aria-label={label}
-        class={`${chip} max-w-full appearance-none pr-7 [field-sizing:content] ${value ? chosen : ""}`}
+        class={`${chip} max-w-full appearance-none pr-8 [field-sizing:content] ${value ? chosen : ""}`}
         value={value}
         onChange={({ currentTarget }) => replaceSearch({ [name]: currentTarget.value })}
       >
@@ -35,7 +35,7 @@ export function Choice({ label, name, value, options }: ChoiceProps) {
       <ChevronDown
         size={14}
         aria-hidden="true"
-        class={`pointer-events-none absolute inset-y-0 my-auto right-2.5 ${value ? "text-accent" : ""}`}
+        class={`pointer-events-none absolute inset-y-0 my-auto right-3 ${value ? "text-accent" : ""}`}
       />
     </span>
   );
