@@ -76,7 +76,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <main
         id="main"
         tabIndex={-1}
-        class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:px-8 sm:py-9"
+        class="mx-auto w-full max-w-6xl min-w-0 px-4 py-6 outline-none max-md:flex-1 sm:p-8"
       >
         {server.is_demo_llm && <DemoNotice />}
         {hasInbox(signedIn) && <InboxPart is="watch" />}

@@ -23,7 +23,7 @@ export function ColorField({ value, shown, onValue, error }: ColorFieldProps) {
             aria-label="Pick a colour"
             value={shown}
             onInput={(event) => onValue(event.currentTarget.value)}
-            class="h-[2.4rem] w-12 shrink-0 rounded-[0.6rem] border border-edge bg-card p-1"
+            class="h-9 w-12 shrink-0 rounded-lg border border-edge bg-card p-1"
           />
           <input
             {...wiring}

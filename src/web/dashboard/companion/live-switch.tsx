@@ -29,7 +29,7 @@ export function LiveSwitch({ companion, onChanged }: LiveSwitchProps) {
         aria-busy={resume.isBusy}
         disabled={resume.isBusy}
         onClick={() => (enabled ? setIsAsked(true) : void resume.run())}
-        class="inline-flex min-h-[2.4rem] items-center gap-2 rounded-lg px-2 text-14 font-medium hover:bg-sunken"
+        class="inline-flex min-h-9 items-center gap-2 rounded-lg px-2 text-14 font-medium hover:bg-sunken"
       >
         <span class={`flex h-5 w-9 rounded-full p-0.5 ${enabled ? "justify-end bg-good" : "bg-edge"}`}>
           <span class="size-4 rounded-full bg-card" />

@@ -84,7 +84,7 @@ function KeyHint() {
 /** What a prompt may say of its visitor, beside the field of the prompt. */
 export function PlaceholderGuide() {
   return (
-    <div class="rounded-[0.6rem] bg-sunken px-3.5 py-2.5 text-13 text-pretty text-muted">
+    <div class="rounded-lg bg-sunken px-3.5 py-2.5 text-13 text-pretty text-muted">
       <p>
         The prompt can name the visitor: <Code>{"{{visitor.name}}"}</Code>, <Code>{"{{visitor.email}}"}</Code>, and
         whatever your website adds, such as <Code>{"{{visitor.attributes.plan}}"}</Code>. What isn't known is left

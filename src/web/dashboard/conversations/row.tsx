@@ -105,7 +105,7 @@ function lastWords({ matches = [], last_message: last, message_count }: ListedCo
     return (
       <>
         {toPlain(hit.before).slice(-24)}
-        <mark class="rounded-[2px] bg-warn-tint text-warn">{hit.match}</mark>
+        <mark class="bg-warn-tint text-warn">{hit.match}</mark>
         {toPlain(hit.after)}
       </>
     );

@@ -31,7 +31,7 @@ export function Permissions({ chosen, onChosen, error }: PermissionsProps) {
           </span>
           <ChevronDown size={16} aria-hidden="true" class="shrink-0 text-muted group-open:rotate-180" />
         </summary>
-        <div class="mt-3 space-y-2.5">
+        <div class="mt-3 space-y-2">
           {scopes.map(({ name, label, hint }) => (
             <CheckField
               key={name}

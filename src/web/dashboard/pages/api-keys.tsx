@@ -129,7 +129,7 @@ function KeyName({ apiKey, others }: KeyNameProps) {
       </span>
       <code class="block whitespace-nowrap font-mono text-13 text-muted">{shownKey(apiKey)}</code>
       {replaced_at !== null && (
-        <span class="mt-1 flex flex-wrap items-center gap-x-1.5 text-13">
+        <span class="mt-1 flex flex-wrap items-center gap-2 text-13">
           <Badge tone="warn">Replaced</Badge>
           <span title={formatInstant(replaced_at)}>
             {by(replaced_by_key_id, others)} on {formatDay(replaced_at)}

@@ -20,7 +20,7 @@ export function Door({ title, lead, children }: DoorProps) {
   }, [title]);
   return (
     <main class="mx-auto flex min-h-screen w-full max-w-md flex-col justify-center px-4 py-10">
-      <div class="mb-7 flex justify-center">
+      <div class="mb-8 flex justify-center">
         <Wordmark />
       </div>
       <div class="card animate-[rise_200ms_ease-out] p-6 floating sm:p-8">

@@ -147,7 +147,7 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
         <input
           type="checkbox"
           checked={row.isRequired}
-          class="size-[1.05rem] shrink-0 accent-accent"
+          class="size-4 shrink-0 accent-accent"
           onChange={({ currentTarget: { checked: isRequired } }) => onRow({ ...row, isRequired })}
         />
         Required<span class="sr-only"> parameter {number}</span>

@@ -5,7 +5,7 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import { TextField } from "./field.tsx";
 
 export const chip =
-  "inline-flex min-h-7 items-center gap-1 rounded-full border border-strong bg-card px-2.5 text-13 hover:bg-sunken " +
+  "inline-flex min-h-7 items-center gap-1 rounded-full border border-strong bg-card px-3 text-13 hover:bg-sunken " +
   "pointer-coarse:min-h-9";
 export const chosen = "border-accent bg-tint text-accent";
 

@@ -33,7 +33,7 @@ interface EmptyProps {
 
 export function Empty({ title, children, action }: EmptyProps) {
   return (
-    <div class="px-4 py-12 text-center sm:py-16">
+    <div class="px-4 py-12 text-center">
       <Bubbles />
       <p class="text-16 font-semibold">{title}</p>
       {children && <div class="mx-auto mt-1.5 max-w-md text-pretty text-muted">{children}</div>}
