@@ -3,6 +3,7 @@ import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
+import { Select } from "../ui/select.tsx";
 import type { SectionProps } from "./draft.ts";
 import { type MetadataRow, readMetadata, switchMode } from "./metadata-draft.ts";
 
@@ -86,15 +87,15 @@ function Row({ row, place, onChange, onRemove }: RowProps) {
         value={row.key}
         onInput={(event) => onChange({ ...row, key: event.currentTarget.value })}
       />
-      <select
+      <Select
         aria-label={`Kind of value ${place}`}
-        class="control w-auto shrink-0"
+        class="shrink-0"
         value={row.kind}
         onChange={(event) => onChange({ ...row, kind: event.currentTarget.value === "json" ? "json" : "text" })}
       >
         <option value="text">Text</option>
         <option value="json">JSON</option>
-      </select>
+      </Select>
       <input
         aria-label={`Value ${place}`}
         placeholder={row.kind === "json" ? '42, true, ["a"]' : "value"}

@@ -36,7 +36,7 @@ export function PresenceSwitch() {
   }
 
   return (
-    <div class="mb-3">
+    <div class="mb-2">
       <div class="flex items-center justify-between gap-1 pl-3">
         <button
           type="button"
@@ -52,7 +52,9 @@ export function PresenceSwitch() {
           >
             <span class="size-4 rounded-full bg-card" />
           </span>
-          Available
+          <span class={isAvailable ? "" : "text-muted"}>
+            Available{!isAvailable && <span aria-hidden="true"> · off</span>}
+          </span>
         </button>
         <span class="flex">
           <IconButton

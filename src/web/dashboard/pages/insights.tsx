@@ -7,8 +7,8 @@ import { formatDay } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Insights } from "../lib/types.ts";
-import { SelectField } from "../ui/field.tsx";
 import { PageHead, Section } from "../ui/page.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Empty, Pending } from "../ui/states.tsx";
 
 const ranges = [

@@ -3,6 +3,7 @@ import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
+import { Select } from "../ui/select.tsx";
 import {
   emptyRow,
   exampleParameters,
@@ -131,9 +132,9 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
         value={row.name}
         onInput={({ currentTarget: { value: name } }) => onRow({ ...row, name })}
       />
-      <select
+      <Select
         aria-label={`Type of parameter ${number}`}
-        class="control w-auto shrink-0"
+        class="shrink-0"
         value={row.type}
         onChange={({ currentTarget: { value: type } }) => onRow({ ...row, type })}
       >
@@ -142,7 +143,7 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
             {label}
           </option>
         ))}
-      </select>
+      </Select>
       <label class="flex items-center gap-1.5">
         <input
           type="checkbox"
