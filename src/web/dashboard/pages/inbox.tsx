@@ -13,6 +13,7 @@ import { personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
 import { Choice, Toggle } from "../ui/chips.tsx";
 import { PageHead } from "../ui/page.tsx";
+import { Segments } from "../ui/segments.tsx";
 import { Empty, Notice, Skeleton } from "../ui/states.tsx";
 
 const perPage = 50;
@@ -110,25 +111,24 @@ function Connection() {
 }
 
 function Views({ view, count }: { view: View; count(name: View): number }) {
+  // As long as all are open, these would be twice the same.
+  const isOpenAll = view !== "open" && count("open") === count("all");
+  const options = views
+    .filter(({ name }) => name !== "open" || !isOpenAll)
+    .map(({ name, label }) => [
+      name,
+      <>
+        {label} <span class="tabular-nums">{count(name)}</span>
+      </>,
+    ]);
   return (
-    <fieldset class="flex rounded-lg bg-sunken p-0.5">
-      <legend class="sr-only">Which conversations</legend>
-      {views.map(({ name, label }) => (
-        <label
-          key={name}
-          class="relative flex-1 whitespace-nowrap rounded-md px-1 py-1 text-center text-13 font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
-        >
-          <input
-            type="radio"
-            name="view"
-            class="sr-only"
-            checked={view === name}
-            onChange={() => replaceSearch({ view: name === "all" ? null : name })}
-          />
-          {label} <span class="tabular-nums">{count(name)}</span>
-        </label>
-      ))}
-    </fieldset>
+    <Segments
+      label="Which conversations"
+      class="w-full"
+      value={view}
+      onValue={(name) => replaceSearch({ view: name === "all" ? null : name })}
+      options={Object.fromEntries(options)}
+    />
   );
 }
 

@@ -3,6 +3,7 @@ import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
+import { Segments } from "../ui/segments.tsx";
 import { Select } from "../ui/select.tsx";
 import {
   emptyRow,
@@ -32,19 +33,14 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
   return (
     <fieldset>
       <legend class="mb-1.5 font-medium">Parameters</legend>
-      <div class="mb-4 flex gap-1.5">
-        {(["rows", "json"] as const).map((one) => (
-          <Button
-            key={one}
-            kind={mode === one ? "secondary" : "ghost"}
-            disabled={mode !== one && (one === "rows" ? !hasRows(draft) : "problem" in read)}
-            onClick={() => mode !== one && onDraft(switchMode(draft))}
-          >
-            {one === "rows" ? "Fields" : "JSON"}
-            {mode === one && <span class="sr-only"> (chosen)</span>}
-          </Button>
-        ))}
-      </div>
+      <Segments
+        label="Parameters as"
+        class="mb-4"
+        value={mode}
+        isDisabled={mode === "json" ? !hasRows(draft) : "problem" in read}
+        onValue={() => onDraft(switchMode(draft))}
+        options={{ rows: "Fields", json: "JSON" }}
+      />
       {mode === "json" ? (
         <TextField
           label="JSON Schema"
