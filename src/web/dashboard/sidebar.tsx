@@ -1,7 +1,7 @@
 /** The navigation, in groups, of which everyone sees what their scopes allow, and the menu of the account. */
 import {
   Bot,
-  Building2,
+  Briefcase,
   ChartLine,
   ChartNoAxesColumn,
   CircleQuestionMark,
@@ -68,7 +68,7 @@ const groups: readonly { title: string; entries: readonly (Entry | typeof inboxE
     title: "Manage",
     entries: [
       { href: "/app/members", label: "Members", Icon: UsersRound, isFor: "companions:write" },
-      { href: "/app/accounts", label: "Accounts", Icon: Building2, isFor: isOperator },
+      { href: "/app/accounts", label: "Accounts", Icon: Briefcase, isFor: isOperator },
       { href: "/app/server", label: "Server", Icon: ServerIcon, isFor: isOperator },
     ],
   },
@@ -98,7 +98,7 @@ export function Sidebar() {
       <a href={homePath} class="mx-3 mt-2 self-start rounded-md p-2">
         <Wordmark />
       </a>
-      <nav aria-label="Main" class="fades-below min-h-0 flex-1 overflow-y-auto px-3 pt-1 pb-6">
+      <nav aria-label="Main" class="fades-below min-h-0 flex-1 overflow-y-auto px-3 pt-2 pb-6">
         {shown.map(({ title, entries }) => (
           <section key={title} aria-label={title || undefined} class="mb-3">
             {title && (
@@ -124,7 +124,7 @@ export function Sidebar() {
       </nav>
       <div class="space-y-1 border-t border-line p-3">
         {hasInbox(signedIn) && (
-          <div class="min-h-11">
+          <div class="min-h-9">
             <InboxPart is="presence" />
           </div>
         )}

@@ -11,7 +11,7 @@ import { use } from "../lib/state.ts";
 import type { Conversation, ListedConversation } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
-import { Choice, Toggle } from "../ui/chips.tsx";
+import { Choice, Filters, Toggle } from "../ui/chips.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Segments } from "../ui/segments.tsx";
 import { Empty, Notice, Skeleton } from "../ui/states.tsx";
@@ -74,14 +74,13 @@ export default function InboxPage() {
         list={
           <>
             <Views view={view} count={(name) => filtered.filter((row) => isIn(name, row, ownId)).length} />
-            {/* biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields. */}
-            <div role="group" aria-label="Filters" class="flex flex-wrap gap-1.5">
+            <Filters>
               <CompanionChip />
               {tags.length > 0 && (
                 <Choice label="Tag" name="tag" value={tag} options={tags.map((tag) => ({ name: tag, label: tag }))} />
               )}
               <Toggle label="Unread" name="unread" />
-            </div>
+            </Filters>
             <List rows={listed.slice(0, shown)} view={view} openId={openId} isNarrow={isNarrow} />
             {listed.length > shown && <Button onClick={() => setShown(shown + perPage)}>Show more</Button>}
           </>
