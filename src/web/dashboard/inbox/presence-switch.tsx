@@ -37,14 +37,14 @@ export function PresenceSwitch() {
 
   return (
     <div class="mb-2">
-      <div class="flex items-center justify-between gap-1 pl-3">
+      <div class="flex items-center justify-between pl-2">
         <button
           type="button"
           role="switch"
           aria-checked={isAvailable}
           disabled={known === null || change.isBusy}
           onClick={() => void change.run()}
-          class="flex min-w-0 items-center gap-2.5 py-1.5 font-medium disabled:opacity-55"
+          class="flex items-center gap-2 py-1.5 text-13 font-medium whitespace-nowrap disabled:opacity-55"
         >
           <span
             aria-hidden="true"
