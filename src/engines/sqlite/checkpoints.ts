@@ -26,8 +26,8 @@ const maxCopies = 4;
 /** How long an idle thread, which takes 8 MiB, is kept. */
 const idleMs = 30_000;
 
-/** In the executable modules have paths from the folder of the first one. */
-const threadUrl = import.meta.url.includes("$bunfs")
+/** In the executable, modules have paths from the folder of the first one; on Windows its files are on a drive `~BUN`. */
+const threadUrl = /\$bunfs|~BUN/.test(import.meta.url)
   ? "./engines/sqlite/checkpoint-thread.ts"
   : new URL("./checkpoint-thread.ts", import.meta.url).href;
 
