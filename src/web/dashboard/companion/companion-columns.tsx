@@ -16,11 +16,18 @@ export function useCompanionColumns(): readonly Column<Companion>[] {
   const replies = useWeeksReplies();
   return useMemo(
     () => [
-      { title: "Name", cell: (companion) => <NameCell companion={companion} /> },
+      { title: "Name", class: "has-picture", cell: (companion) => <NameCell companion={companion} /> },
       { title: "Website", cell: (companion) => <WebsiteCell companion={companion} /> },
       ...(replies === null
         ? []
-        : [{ title: "Replies, 7 days", isNumber: true, cell: ({ id }: Companion) => formatNumber(replies[id] ?? 0) }]),
+        : [
+            {
+              title: "Replies, 7 days",
+              isNumber: true,
+              cell: ({ id }: Companion) => formatNumber(replies[id] ?? 0),
+              onPhone: ({ id }: Companion) => `${formatNumber(replies[id] ?? 0)} ${replies[id] === 1 ? "reply" : "replies"} this week`,
+            },
+          ]),
       {
         title: "Changed",
         onPhone: "hide",

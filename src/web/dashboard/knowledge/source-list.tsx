@@ -2,6 +2,7 @@
 import { Search } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
+import { countOf } from "../lib/count.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -12,7 +13,7 @@ import { say } from "../ui/toast.tsx";
 import { PassagesDialog } from "./passages.tsx";
 import { ReplaceSource } from "./replace-source.tsx";
 import { type SourceAct, SourceRow } from "./source-row.tsx";
-import { countOf, hasProblem, isUnderWay, stateChoices } from "./source-words.ts";
+import { hasProblem, isUnderWay, stateChoices } from "./source-words.ts";
 import type { Sources } from "./use-sources.ts";
 
 const pageSize = 25;

@@ -1,17 +1,17 @@
 /** One source: how far it is read, what is wrong with it, and what can be done. */
 import { BookOpen, File, FileText, Globe, Network, Pencil, RefreshCw, Trash2 } from "lucide-preact";
 import { call } from "../lib/api.ts";
+import { countOf } from "../lib/count.ts";
 import { useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Source } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
-import { RowActions, RowLabel } from "../ui/menu.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { Time } from "../ui/page.tsx";
 import { Row } from "../ui/row-list.tsx";
 import { Badge } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { WebLink } from "../ui/web-link.tsx";
-import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
+import { describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
 import { ProgressBar } from "./uploads.tsx";
 
 const changeWords = { text: "Edit", file: "Replace", url: "Edit", sitemap: "Edit" };
@@ -54,15 +54,11 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
   return (
     <Row
       actions={
-        <RowActions name={title} items={items}>
-          {source.chunks > 0 && (
-            <Button onClick={() => onAct("passages")}>
-              <RowLabel Icon={BookOpen}>
-                Passages<span class="sr-only"> of {title}</span>
-              </RowLabel>
-            </Button>
-          )}
-        </RowActions>
+        <RowActions
+          name={title}
+          items={items}
+          first={source.chunks > 0 && { label: "Passages", Icon: BookOpen, onChoose: () => onAct("passages") }}
+        />
       }
     >
       <div class="flex min-w-0 items-start gap-3">

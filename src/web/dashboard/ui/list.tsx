@@ -11,9 +11,10 @@ export interface Column<Row> {
   title: string;
   cell(row: Row): ComponentChildren;
   class?: string;
+  /** On phones with the column's title behind it: "12 messages". */
   isNumber?: boolean;
-  /** On phones cells are parts of one line below the row's title, with their own titles if so wanted. One that is null is left out. */
-  onPhone?: "hide" | "titled";
+  /** On phones cells are parts of one line below the row's title: after their own titles, or in other words. One that is null is left out. */
+  onPhone?: "hide" | "titled" | ((row: Row) => ComponentChildren);
 }
 
 interface TableProps<Row> {
@@ -44,13 +45,8 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         </thead>
         <tbody class="max-md:block">
           {rows.map((row) => (
-            <tr
-              key={keyOf(row)}
-              class="relative border-line not-last:border-b hover:bg-sunken/50 max-md:block max-md:px-4 max-md:py-3"
-            >
+            <tr key={keyOf(row)} class="relative border-line not-last:border-b hover:bg-sunken/50">
               {columns.map((column, at) => {
-                const content = column.cell(row);
-                const isTitled = at > 0 && (column.onPhone === "titled" || column.isNumber);
                 return (
                   <td
                     key={column.title}
@@ -58,12 +54,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
                       column.isNumber ? "text-right tabular-nums" : ""
                     } ${column.class ?? ""}`}
                   >
-                    {isTitled && content !== null && (
-                      <span aria-hidden="true" class="md:hidden">
-                        {column.title}{" "}
-                      </span>
-                    )}
-                    {content}
+                    {at === 0 ? column.cell(row) : drawCell(column, row)}
                   </td>
                 );
               })}
@@ -72,6 +63,26 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function drawCell<Row>({ title, cell, isNumber = false, onPhone }: Column<Row>, row: Row): ComponentChildren {
+  const content = cell(row);
+  if (content === null) return null;
+  if (typeof onPhone === "function") {
+    return (
+      <>
+        <span class="max-md:hidden">{content}</span>
+        <span class="whitespace-nowrap md:hidden">{onPhone(row)}</span>
+      </>
+    );
+  }
+  return (
+    <>
+      {onPhone === "titled" && <span class="md:hidden">{title} </span>}
+      {content}
+      {isNumber && <span class="md:hidden"> {title.toLowerCase()}</span>}
+    </>
   );
 }
 

@@ -1,5 +1,6 @@
 /** Why replies failed: in words, as a table for the usage page, and the one to show for a companion. */
 import { toSearch, toSentence } from "../lib/api.ts";
+import { countOf } from "../lib/count.ts";
 import { formatDay, formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import type { FailedReplies } from "../lib/types.ts";
@@ -57,7 +58,7 @@ function sumFailures(rows: readonly FailedReplies[]): number {
 
 /** "12 replies". */
 export function countReplies(replies: number): string {
-  return `${formatNumber(replies)} ${replies === 1 ? "reply" : "replies"}`;
+  return countOf(replies, "reply", "replies");
 }
 
 type Rows = { data: FailedReplies[] };
@@ -73,7 +74,12 @@ const columns: readonly Column<FailedReplies>[] = [
     class: "text-muted text-pretty",
     cell: ({ kind }) => explainFailure(kind).remedy,
   },
-  { title: "Count", isNumber: true, cell: ({ replies }) => formatNumber(replies) },
+  {
+    title: "Count",
+    isNumber: true,
+    cell: ({ replies }) => formatNumber(replies),
+    onPhone: ({ replies }) => countReplies(replies),
+  },
   {
     title: "Last",
     onPhone: "titled",

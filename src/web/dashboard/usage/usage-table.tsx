@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
+import { countOf } from "../lib/count.ts";
 import { formatNumber, shortId } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
@@ -45,13 +46,21 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
           </span>
         ),
     },
-    ...(hasPrices
-      ? [{ title: "Cost", isNumber: true, cell: (row: UsageRow) => <Cost micros={row.cost_micros} /> }]
-      : []),
-    { title: "Messages", isNumber: true, cell: (row) => formatNumber(row.messages) },
+    ...(hasPrices ? [{ title: "Cost", isNumber: true, cell: costOf, onPhone: costOf }] : []),
+    {
+      title: "Messages",
+      isNumber: true,
+      cell: ({ messages }) => formatNumber(messages),
+      onPhone: ({ messages }) => countOf(messages, "message"),
+    },
     { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
     { title: "Tokens out", isNumber: true, cell: (row) => <TokensOut row={row} /> },
-    { title: "Voice", isNumber: true, cell: (row) => formatAny(row.voice_sessions) },
+    {
+      title: "Voice",
+      isNumber: true,
+      cell: ({ voice_sessions }) => formatAny(voice_sessions),
+      onPhone: ({ voice_sessions }) => countOf(voice_sessions, "voice chat"),
+    },
     { title: "Failed", isNumber: true, cell: (row) => formatAny(row.errors) },
   ];
   if (isByCompanion) {
@@ -90,9 +99,8 @@ function TokensOut({ row }: { row: UsageRow }) {
   );
 }
 
-function Cost({ micros }: { micros: number | null }) {
-  if (micros === null) return <span class="whitespace-nowrap text-muted">no price</span>;
-  return <>{formatMoney(micros)}</>;
+function costOf({ cost_micros: micros }: UsageRow) {
+  return micros === null ? <span class="whitespace-nowrap text-muted">no price</span> : formatMoney(micros);
 }
 
 /** What operators test models with counts under the id of their account. */
