@@ -19,6 +19,24 @@ export const questions: readonly Asked[] = [
   { said: ["Is there a discount for students?"], contact: true },
 ];
 
+/** So that the most of it is found, and a few questions are not, as in life. */
+export const furtherSources = [
+  {
+    title: "Shipping and orders",
+    text: "How long does shipping take? Standard shipping takes two to three working days. To see where an order is, ask with its number.",
+  },
+  {
+    title: "Workshop: repairs and inspections",
+    text: "We repair bicycles and e-bikes of every make. An inspection takes an hour and costs 49 €, parts not included.",
+  },
+  { title: "Cargo bicycles to lend", text: "You can lend a cargo bicycle for a day or a weekend, from 25 € a day." },
+  {
+    title: "API for returns",
+    text: "Show me the API: POST /v1/returns registers a return by the number of its order.",
+  },
+  { title: "الإرجاع", text: "هل يمكنني إرجاع الدراجة؟ نعم، يمكنك إرجاع الدراجة خلال 30 يومًا." },
+] as const;
+
 const rich = `## How returns work
 
 You can send **most items** back within *30 days*. In short:

@@ -2,8 +2,9 @@
 import { SignJWT } from "jose";
 import { type ApiClient, apiClient } from "../../test/support/api-client.ts";
 import { openDashboardWorld, password } from "../../test/support/dashboard-world.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { wholeStream } from "../../test/support/mock-llm-replies.ts";
-import { answerTo, questions } from "./said.ts";
+import { answerTo, furtherSources, questions } from "./said.ts";
 
 export interface ScreenshotWorld extends AsyncDisposable {
   server: { url: string };
@@ -75,6 +76,7 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
     title: "Returns",
     text: "You can send most items back within 30 days. Label and refund are free.",
   });
+  for (const source of furtherSources) await make(`${base}/sources`, { type: "text", ...source });
   await make(`${base}/sources`, { type: "url", url: "http://10.0.0.1/inside", refresh_hours: 24 });
   await make(`${base}/tools`, {
     name: "find_order",
@@ -88,6 +90,13 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
   await make("/api/members", { email: "grace@shop.example", name: "Grace", role: "responder" });
   await world.createAccount("another@shop.example");
 
+  await eventually(
+    async () => {
+      const sources = (await api.call("GET", `${base}/sources`)).json.data;
+      return sources.every(({ status }) => status === "ready" || status === "failed");
+    },
+    { what: "the sources are read", everyMs: 100 },
+  );
   world.mockLlm.respond(async (request, response) => {
     for (const part of wholeStream(answerTo(request.userText).split(/(?<=\s)/))) await response.write(part);
     response.end();
@@ -128,7 +137,6 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
         ...{ email: `guest-${++contacts}@example.com`, name: "Jo Miller", message: said[0], consent: true },
       });
   }
-  await visitor.call("POST", `/api/embed/${companion.embed_token}/chat`, { message: "[[fail]] Is anybody there?" });
   const { data } = (await api.call("GET", "/api/conversations?limit=50")).json;
   const conversation = data.find((each) => Number(each["message_count"]) >= 6) ?? data[0];
   if (conversation === undefined) throw new Error("Nothing was said.");

@@ -205,7 +205,7 @@ test("a question shows what it finds, with scores; an unanswered one becomes a s
   await world.say(companion.embed_token, "Do you ship to Norway?");
   await world.say(companion.embed_token, "do you ship to Norway");
   await page.reload();
-  await page.getByRole("link", { name: "Unanswered 1" }).click();
+  await page.getByRole("link", { name: "Gaps 1" }).click();
   await page.getByText("Asked 2 times").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);
   await keepScreenshot(page, "dashboard-knowledge-unanswered");

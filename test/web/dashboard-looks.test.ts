@@ -187,7 +187,7 @@ async function fill(signedIn: SignedInPage): Promise<Visit[]> {
     { name: "audit", path: "audit", ready: table },
     { name: "insights", path: "insights", ready: heading("Insights") },
     { name: "leads", path: "leads", ready: heading("Leads") },
-    { name: "unanswered", path: "unanswered", ready: heading("Unanswered") },
+    { name: "unanswered", path: "unanswered", ready: heading("Knowledge gaps") },
     { name: "server", path: "server", ready: (page) => page.getByText("Test a model").waitFor() },
     { name: "start", path: "start", ready: (page) => page.getByRole("heading", { level: 1 }).waitFor() },
     {

@@ -29,7 +29,7 @@ test("operators read how conversations went, answer a question, and see the serv
   expect((await busy.getByRole("cell").allTextContents()).filter((text) => text !== "0")).toEqual(["20"]);
   await page.getByText("No ratings.").waitFor();
 
-  await page.getByRole("link", { name: "Unanswered", exact: true }).click();
+  await page.getByRole("link", { name: "Knowledge gaps", exact: true }).click();
   await page.getByRole("button", { name: "Answer… Do you ship to Norway?" }).click();
   await page.getByLabel("Answer", { exact: true }).fill("Yes, within a week.");
   await page.getByRole("dialog").getByRole("button", { name: "Answer" }).click();

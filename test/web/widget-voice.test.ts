@@ -87,6 +87,9 @@ test("connects, listens, speaks, mutes and ends, under a strict policy and witho
   await bar.getByText("Listening", { exact: true }).waitFor();
   await widget.button("End voice chat").press("Enter");
   await bar.getByText("Voice chat ended").waitFor();
+  // One line; the orb and its buttons are gone.
+  expect(await bar.evaluate((each) => each.getBoundingClientRect().height)).toBeLessThan(80);
+  await keepScreenshot(page, "voice-ended");
   expect(socket.connections).toBe(0);
   await widget.button("Start voice chat").waitFor();
   expect(await focusedName(page)).toBe("Start voice chat");

@@ -40,7 +40,7 @@ const groups: readonly { title: string; entries: readonly (Entry | typeof inboxE
     title: "Build",
     entries: [
       { href: homePath, label: "Companions", Icon: Bot },
-      { href: "/app/unanswered", label: "Unanswered", Icon: CircleQuestionMark, isFor: "knowledge:read" },
+      { href: "/app/unanswered", label: "Knowledge gaps", Icon: CircleQuestionMark, isFor: "knowledge:read" },
     ],
   },
   {

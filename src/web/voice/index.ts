@@ -56,8 +56,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     if (bar.dataset.state === state) return;
     bar.dataset.state = state;
     label.textContent = labels[state];
-    mute.hidden = !conversation || isOver;
-    hangUp.hidden = isOver;
+    mute.hidden = !conversation;
     // Speaking can be heard; only the other states are announced.
     if (state !== "speaking" && !(state === "listening" && mode === "listening" && isMuted)) host.say(labels[state]);
     host.emit("voice", { state });
@@ -83,6 +82,7 @@ export function startVoice(host: VoiceHost): VoiceSessionControl {
     isOver = true;
     fold();
     const hadFocus = bar.matches(":focus-within");
+    bar.replaceChildren(label);
     void conversation?.endSession();
     show("ended");
     host.ended(hadFocus);

@@ -3,7 +3,7 @@ import { formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import type { Companion, Insights } from "../lib/types.ts";
 import { ActLink } from "../ui/act-link.tsx";
-import { Figure, Figures, shareOf } from "../ui/figure.tsx";
+import { Figure, Figures, manyGaps, shareOf } from "../ui/figure.tsx";
 import { Pending } from "../ui/states.tsx";
 import { useFailures } from "../usage/failed-replies.tsx";
 
@@ -42,7 +42,7 @@ export function Week({ companion }: { companion: Companion }) {
         <Figure title="Conversations" value={data.conversations} isWide>
           <Bars days={days} counts={counts} />
         </Figure>
-        <Figure title="Unanswered questions" value={unanswered} isWarning={unanswered > 0}>
+        <Figure title="Knowledge gaps" value={unanswered} isWarning={unanswered >= manyGaps}>
           {unanswered > 0 ? <ActLink href={`${base}/knowledge?show=unanswered`}>Answer them</ActLink> : "All caught up"}
         </Figure>
         <Figure title="Rated helpful" value={shareOf(up, down)}>

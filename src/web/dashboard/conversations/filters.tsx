@@ -16,7 +16,7 @@ const kinds: readonly { name: string; label: string; query: Query }[] = [
   { name: "down", label: "Rated as bad", query: { rating: "down" } },
 ];
 const switches = [
-  { name: "unanswered", label: "Unanswered" },
+  { name: "unanswered", label: "Not in sources" },
   { name: "failed", label: "Failed" },
   { name: "verified", label: "Verified" },
 ] as const;

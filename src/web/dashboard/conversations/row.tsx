@@ -63,7 +63,7 @@ export function ConversationRow({ row, href, isOpen = false, view, hasCompanion 
             {!line && <Unread count={row.unread} />}
           </span>
           {first && (
-            <span dir="auto" class="mt-0.5 block truncate font-semibold">
+            <span dir="auto" class="mt-0.5 block truncate text-left font-semibold">
               {first.text}
             </span>
           )}
@@ -76,7 +76,7 @@ export function ConversationRow({ row, href, isOpen = false, view, hasCompanion 
                 </span>
               </span>
               {failed && <span class="text-12 text-bad">Failed</span>}
-              {unanswered && <span class="text-12 text-warn">Unanswered</span>}
+              {unanswered && <span class="text-12">Not in sources</span>}
               <Unread count={row.unread} />
             </span>
           )}

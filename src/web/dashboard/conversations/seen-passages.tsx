@@ -11,8 +11,8 @@ export function SeenPassages({ passages }: { passages: readonly Seen[] }) {
   const others = passages.filter((passage) => !passage.cited);
   return (
     <details class="[&[open]]:w-full">
-      <summary class="list-none text-accent underline">
-        {cited.length} of {passages.length} sources cited
+      <summary class="list-none underline">
+        {cited.length === 0 ? "No source cited" : `${cited.length} of ${passages.length} sources cited`}
       </summary>
       <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Sources">
         {[...cited, ...others].map((passage) => (

@@ -4,7 +4,7 @@ import { formatExactMoney, formatRoundMoney } from "../lib/money.ts";
 import { useSession } from "../lib/session.ts";
 import type { Insights } from "../lib/types.ts";
 import { ActLink } from "../ui/act-link.tsx";
-import { Figure, Figures, shareOf } from "../ui/figure.tsx";
+import { Figure, Figures, manyGaps, shareOf } from "../ui/figure.tsx";
 
 export function InsightFigures({ data, companionId }: { data: Insights; companionId: string }) {
   const { server } = useSession();
@@ -19,7 +19,7 @@ export function InsightFigures({ data, companionId }: { data: Insights; companio
           <Figure title="Conversations" value={conversations}>
             {formatNumber(replies)} complete {replies === 1 ? "reply" : "replies"}
           </Figure>
-          <Figure title="Unanswered" value={unanswered} isWarning={unanswered > 0}>
+          <Figure title="Knowledge gaps" value={unanswered} isWarning={unanswered >= manyGaps}>
             {unanswered > 0 ? <ActLink href="/app/unanswered">Answer them</ActLink> : "All caught up"}
           </Figure>
           <Figure title="Rated helpful" value={shareOf(up, down)}>

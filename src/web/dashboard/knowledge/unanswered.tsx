@@ -18,7 +18,7 @@ interface UnansweredProps<Question extends UnansweredQuestion> {
   path(question: Question): string;
   list: LoadedList<Question>;
   sourcesHref(question: Question): string;
-  /** Of its companion; left out where all are of one. */
+  /** Of its companion; left out where all are of one, and no page's head explains them. */
   nameOf?(question: Question): string;
   /** An answer has become a source. */
   onAnswered(source: Source): void;
@@ -37,14 +37,16 @@ export function Unanswered<Question extends UnansweredQuestion>(props: Unanswere
     say("Dismissed. It'll come back if someone asks again.");
   });
   return (
-    <section aria-label="Unanswered questions">
+    <section aria-label="Knowledge gaps">
       <div class="mb-4">
         <h2 ref={heading} tabIndex={-1} class="text-16 font-semibold">
-          Unanswered questions
+          {nameOf ? "Questions" : "Knowledge gaps"}
         </h2>
-        <p class="text-14 text-pretty text-muted">
-          Questions your sources couldn't answer. Your answer becomes a source.
-        </p>
+        {!nameOf && (
+          <p class="text-14 text-pretty text-muted">
+            Questions your sources had nothing on. An answer becomes a source.
+          </p>
+        )}
       </div>
       <div role="status">
         {made && (
@@ -58,10 +60,10 @@ export function Unanswered<Question extends UnansweredQuestion>(props: Unanswere
       </div>
       {dismiss.error !== null && <Problem class="mb-4">{toSentence(dismiss.error)}</Problem>}
       <RowList
-        label="Unanswered questions"
+        label="Knowledge gaps"
         list={list}
         empty={
-          <Empty title="All caught up">When your sources can't answer a visitor's question, it appears here.</Empty>
+          <Empty title="All caught up">When your sources have nothing on a visitor's question, it appears here.</Empty>
         }
       >
         {(question) => (
@@ -80,7 +82,7 @@ export function Unanswered<Question extends UnansweredQuestion>(props: Unanswere
               )
             }
           >
-            <p class="font-medium wrap-anywhere whitespace-pre-wrap" dir="auto">
+            <p class="text-left font-medium wrap-anywhere whitespace-pre-wrap" dir="auto">
               {question.question}
             </p>
             {nameOf && (

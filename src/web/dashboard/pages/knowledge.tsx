@@ -48,7 +48,7 @@ function Knowledge({ companion }: { companion: Companion }) {
           <View
             href={`${here}?show=unanswered`}
             isHere={show === "unanswered"}
-            label={open === 0 ? "Unanswered" : `Unanswered ${open}${unanswered.hasMore ? "+" : ""}`}
+            label={open === 0 ? "Gaps" : `Gaps ${open}${unanswered.hasMore ? "+" : ""}`}
           />
         </nav>
         <p class="text-14 text-pretty text-muted">

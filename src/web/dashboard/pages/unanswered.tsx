@@ -1,4 +1,4 @@
-/** `/app/unanswered`: of all companions, what visitors asked without an answer, and sources that could not be read. */
+/** `/app/unanswered`: of all companions, what visitors asked and no source had anything on, and sources that could not be read. */
 import { Unanswered } from "../knowledge/unanswered.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
@@ -19,7 +19,7 @@ export default function UnansweredPage() {
   const names = useCompanionNames([...list.items, ...failed.items].map(({ companion_id }) => companion_id));
   return (
     <>
-      <PageHead title="Unanswered">What your companions couldn't answer, and how to help them.</PageHead>
+      <PageHead title="Knowledge gaps">Questions your sources had nothing on. An answer becomes a source.</PageHead>
       <div class="space-y-8">
         {failed.items.length > 0 && <FailedSources list={failed} names={names} />}
         <Unanswered

@@ -27,7 +27,7 @@ export default function WebhooksPage() {
   return (
     <>
       <PageHead title="Webhooks" actions={create}>
-        Send events to your servers as they happen: conversations, replies, unanswered questions.{" "}
+        Send events to your servers as they happen: conversations, replies, knowledge gaps.{" "}
         <a href="/docs/guides/webhooks" target="_blank" rel="noreferrer" class="text-accent underline">
           Event reference
         </a>

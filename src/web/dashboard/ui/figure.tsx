@@ -31,6 +31,9 @@ export function Figure({ title, value, exact, isWarning = false, isWide = false,
   );
 }
 
+/** From so many questions that found no source on, a companion's sources need someone: a few are of every week. */
+export const manyGaps = 7;
+
 /** Of those who said either; null if no one did. */
 export function shareOf(yes: number, no: number): string | null {
   return yes + no === 0 ? null : `${Math.round((100 * yes) / (yes + no))}%`;

@@ -11,7 +11,7 @@ export const eventWords: Readonly<Record<EventType, string>> = {
   "conversation.started": "A conversation begins",
   "message.completed": "A reply is complete",
   "message.failed": "The model failed to reply",
-  "question.unanswered": "A question has no answer in the knowledge",
+  "question.unanswered": "A question found nothing in the sources",
   "voice.transcript": "A spoken conversation is stored",
   "handoff.requested": "A person is asked for",
   "handoff.taken": "A person takes a conversation",
