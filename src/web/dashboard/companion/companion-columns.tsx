@@ -24,8 +24,12 @@ export function useCompanionColumns(): readonly Column<Companion>[] {
             {
               title: "Replies, 7 days",
               isNumber: true,
-              cell: ({ id }: Companion) => formatNumber(replies[id] ?? 0),
-              onPhone: ({ id }: Companion) => `${formatNumber(replies[id] ?? 0)} ${replies[id] === 1 ? "reply" : "replies"} this week`,
+              cell: ({ id }: Companion) => (
+                <>
+                  {formatNumber(replies[id] ?? 0)}
+                  <span class="md:hidden"> {replies[id] === 1 ? "reply" : "replies"} this week</span>
+                </>
+              ),
             },
           ]),
       {

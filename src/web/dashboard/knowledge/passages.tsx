@@ -2,13 +2,13 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
-import { countOf } from "../lib/count.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source, SourcePassage, SourcePassages } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Pending } from "../ui/states.tsx";
 import { WebLink } from "../ui/web-link.tsx";
+import { countOf } from "./source-words.ts";
 
 interface PassagesDialogProps {
   /** Of the companion's sources. */

@@ -2,7 +2,6 @@
 import { Search } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, toSentence } from "../lib/api.ts";
-import { countOf } from "../lib/count.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -13,7 +12,7 @@ import { say } from "../ui/toast.tsx";
 import { PassagesDialog } from "./passages.tsx";
 import { ReplaceSource } from "./replace-source.tsx";
 import { type SourceAct, SourceRow } from "./source-row.tsx";
-import { hasProblem, isUnderWay, stateChoices } from "./source-words.ts";
+import { countOf, hasProblem, isUnderWay, stateChoices } from "./source-words.ts";
 import type { Sources } from "./use-sources.ts";
 
 const pageSize = 25;

@@ -1,7 +1,6 @@
 /** One source: how far it is read, what is wrong with it, and what can be done. */
 import { BookOpen, File, FileText, Globe, Network, Pencil, RefreshCw, Trash2 } from "lucide-preact";
 import { call } from "../lib/api.ts";
-import { countOf } from "../lib/count.ts";
 import { useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Source } from "../lib/types.ts";
@@ -11,7 +10,7 @@ import { Row } from "../ui/row-list.tsx";
 import { Badge } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { WebLink } from "../ui/web-link.tsx";
-import { describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
+import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
 import { ProgressBar } from "./uploads.tsx";
 
 const changeWords = { text: "Edit", file: "Replace", url: "Edit", sitemap: "Edit" };

@@ -11,7 +11,6 @@ export interface Column<Row> {
   title: string;
   cell(row: Row): ComponentChildren;
   class?: string;
-  /** On phones with the column's title behind it: "12 messages". */
   isNumber?: boolean;
   /** On phones cells are parts of one line below the row's title: after their own titles, or in other words. One that is null is left out. */
   onPhone?: "hide" | "titled" | ((row: Row) => ComponentChildren);
@@ -54,7 +53,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
                       column.isNumber ? "text-right tabular-nums" : ""
                     } ${column.class ?? ""}`}
                   >
-                    {at === 0 ? column.cell(row) : drawCell(column, row)}
+                    {drawCell(column, row)}
                   </td>
                 );
               })}
@@ -66,22 +65,14 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   );
 }
 
-function drawCell<Row>({ title, cell, isNumber = false, onPhone }: Column<Row>, row: Row): ComponentChildren {
+function drawCell<Row>({ title, cell, onPhone }: Column<Row>, row: Row): ComponentChildren {
   const content = cell(row);
-  if (content === null) return null;
-  if (typeof onPhone === "function") {
-    return (
-      <>
-        <span class="max-md:hidden">{content}</span>
-        <span class="whitespace-nowrap md:hidden">{onPhone(row)}</span>
-      </>
-    );
-  }
+  if (content === null || !onPhone || onPhone === "hide") return content;
+  const isTitled = onPhone === "titled";
   return (
     <>
-      {onPhone === "titled" && <span class="md:hidden">{title} </span>}
-      {content}
-      {isNumber && <span class="md:hidden"> {title.toLowerCase()}</span>}
+      <span class="md:hidden">{isTitled ? `${title} ` : onPhone(row)}</span>
+      {isTitled ? content : <span class="max-md:hidden">{content}</span>}
     </>
   );
 }

@@ -1,6 +1,5 @@
 /** Why replies failed: in words, as a table for the usage page, and the one to show for a companion. */
 import { toSearch, toSentence } from "../lib/api.ts";
-import { countOf } from "../lib/count.ts";
 import { formatDay, formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import type { FailedReplies } from "../lib/types.ts";
@@ -58,7 +57,7 @@ function sumFailures(rows: readonly FailedReplies[]): number {
 
 /** "12 replies". */
 export function countReplies(replies: number): string {
-  return countOf(replies, "reply", "replies");
+  return `${formatNumber(replies)} ${replies === 1 ? "reply" : "replies"}`;
 }
 
 type Rows = { data: FailedReplies[] };

@@ -2,7 +2,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
-import { countOf } from "../lib/count.ts";
 import { formatNumber, shortId } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
@@ -47,28 +46,18 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
         ),
     },
     ...(hasPrices ? [{ title: "Cost", isNumber: true, cell: costOf, onPhone: costOf }] : []),
-    {
-      title: "Messages",
-      isNumber: true,
-      cell: ({ messages }) => formatNumber(messages),
-      onPhone: ({ messages }) => countOf(messages, "message"),
-    },
-    { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
-    { title: "Tokens out", isNumber: true, cell: (row) => <TokensOut row={row} /> },
-    {
-      title: "Voice",
-      isNumber: true,
-      cell: ({ voice_sessions }) => formatAny(voice_sessions),
-      onPhone: ({ voice_sessions }) => countOf(voice_sessions, "voice chat"),
-    },
-    { title: "Failed", isNumber: true, cell: (row) => formatAny(row.errors) },
+    numbers("Messages", ({ messages }) => formatNumber(messages)),
+    numbers("Tokens in", ({ input_tokens }) => formatNumber(input_tokens)),
+    numbers("Tokens out", (row) => <TokensOut row={row} />),
+    numbers("Voice", ({ voice_sessions }) => formatAny(voice_sessions)),
+    numbers("Failed", ({ errors }) => formatAny(errors)),
   ];
   if (isByCompanion) {
     const cell = ({ companion_id }: UsageRow) => <Left quota={quotas[companion_id ?? ""]} />;
-    columns.push({ title: "Left today", isNumber: true, cell });
+    columns.push(numbers("Left today", cell));
   }
   if (by.kind === "key") {
-    columns.push({ title: "Own requests", isNumber: true, cell: (row) => formatNumber(row.requests) });
+    columns.push(numbers("Own requests", ({ requests }) => formatNumber(requests)));
   }
   if (rows.length === 0) return <Empty title="No usage in this period" />;
   return (
@@ -82,6 +71,16 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
       )}
     </>
   );
+}
+
+/** On phones the title is the unit. */
+function numbers(title: string, cell: Column<UsageRow>["cell"]): Column<UsageRow> {
+  const onPhone = (row: UsageRow) => (
+    <>
+      {cell(row)} {title.toLowerCase()}
+    </>
+  );
+  return { title, isNumber: true, cell, onPhone };
 }
 
 /** Null for none: what hardly ever happens is shown if it did. */
