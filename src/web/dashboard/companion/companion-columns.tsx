@@ -35,7 +35,7 @@ export function useCompanionColumns(): readonly Column<Companion>[] {
       {
         title: "Changed",
         onPhone: "hide",
-        class: "md:w-px whitespace-nowrap text-muted",
+        class: "whitespace-nowrap text-muted",
         cell: (companion) => <Time at={companion.updated_at} />,
       },
     ],

@@ -28,7 +28,7 @@ interface TableProps<Row> {
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
     <div class="card overflow-x-auto overflow-y-hidden">
-      <table aria-label={label} class="w-full border-collapse max-md:block">
+      <table aria-label={label} class="w-full max-md:block">
         <thead class="max-md:sr-only">
           <tr class="border-b border-line text-left text-13 text-muted">
             {columns.map((column) => (
@@ -44,7 +44,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         </thead>
         <tbody class="max-md:block">
           {rows.map((row) => (
-            <tr key={keyOf(row)} class="relative border-line not-last:border-b hover:bg-sunken/50">
+            <tr key={keyOf(row)} class="relative border-line not-last:border-b hover:bg-sunken">
               {columns.map((column, at) => {
                 return (
                   <td
