@@ -17,7 +17,7 @@ import { contextOf } from "../http/request-context.ts";
 import type { Route } from "../http/route.ts";
 import { createRouteTable } from "../http/route-table.ts";
 import { later } from "../lib/later.ts";
-import { isManagementPath, makePublicRoutes } from "./public-routes.ts";
+import { makePublicRoutes } from "./public-routes.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
@@ -38,7 +38,10 @@ export interface App {
 }
 
 export function createApp(services: Services): App {
-  const publicSite = createSite(services, makePublicRoutes(listRoutes));
+  const publicSite = createSite(
+    services,
+    makePublicRoutes(listRoutes).filter(({ path }) => !isManagementPath(path)),
+  );
   let managementSite: Site | null = null;
 
   async function openManagementSite(): Promise<Site> {
@@ -63,6 +66,13 @@ export function createApp(services: Services): App {
     directRoutes: [embedConfigRoute(services)],
     instanceDoor: createInstanceDoor(services, (...call) => answerReplyCall(services, ...call)),
   };
+}
+
+/** Whether the path is one that platforms call: `/v1/`, and everything below `/api/` that the public half does not serve. */
+function isManagementPath(url: string, pathStart = 0): boolean {
+  if (url.startsWith("/v1/", pathStart)) return true;
+  if (!url.startsWith("/api/", pathStart)) return false;
+  return !["/api/embed/", "/api/voice/", "/api/webhooks/elevenlabs"].some((path) => url.startsWith(path, pathStart));
 }
 
 /** An app with the given routes and everything that surrounds every route. */

@@ -15,19 +15,12 @@ import { voiceTokenRoutes } from "../api/voice-token/index.ts";
 import { voiceWebhookRoutes } from "../api/voice-webhook/index.ts";
 import type { Route } from "../http/route.ts";
 
-/** Whether the path is one that platforms call: `/v1/`, and everything below `/api/` that this half does not serve. */
-export function isManagementPath(url: string, pathStart = 0): boolean {
-  if (url.startsWith("/v1/", pathStart)) return true;
-  if (!url.startsWith("/api/", pathStart)) return false;
-  return !["/api/embed/", "/api/voice/", "/api/webhooks/elevenlabs"].some((path) => url.startsWith(path, pathStart));
-}
-
-/** `listRoutes` lists both halves, for the documentation. */
+/** And some of the other half in the same groups. `listRoutes` lists both, for the documentation. */
 export function makePublicRoutes(listRoutes: () => Promise<readonly Route[]>): readonly Route[] {
   const groups: readonly (readonly Route[])[] = [
     ...[embedRoutes, chatRoutes, liveRoutes, voiceTokenRoutes, personRoutes, feedbackRoutes],
     ...[visitorConversationRoutes, pageRoutes, assetRoutes, healthRoutes, metricsRoutes, dashboardRoutes],
     ...[makeDocsRoutes(listRoutes), voiceWebhookRoutes],
   ];
-  return groups.flat().filter(({ path }) => !isManagementPath(path));
+  return groups.flat();
 }

@@ -16,7 +16,7 @@ import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
 import { type Expected, openWindows } from "./embed-windows.ts";
 import type { HeaderBag } from "./problem.ts";
-import { admitClient, embedPolicyOf, policyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
+import { admitClient, embedPolicyOf, openHere, policyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
 
 export type EmbedDependencies = Pick<
   Services,
@@ -86,7 +86,9 @@ export async function openEmbed(
     asks.visitors !== "everyone" &&
     (visitorAuth === "off" || asks.visitors === "nobody") &&
     mayEmbed(dependencies, request, allowedOrigins);
-  const { byIp, findTarget, admitToken } = await openWindows(dependencies, token, client, windows, mayTake);
+  const { byIp, findTarget, admitToken } = limiter.isRemote
+    ? await openWindows(dependencies, token, client, windows, mayTake)
+    : await openHere(dependencies, token, client, windows);
   if (!byIp.isAdmitted) {
     // The plan is unknown before the token is known.
     writeRateLimitHeaders(headers, policyFor("free"), byIp);
@@ -239,11 +241,6 @@ function isOwnPage({ settings }: EmbedDependencies, request: Request, origin: st
   if (own === null) return false;
   if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
   if (settings.publicUrl !== null) return origin === own || settings.otherUrls.includes(origin);
-  // On this machine, TLS may end before us.
-  return hostOf(origin) === hostOf(own);
-}
-
-/** Including the port. */
-function hostOf(origin: string): string {
-  return origin.slice(origin.indexOf("://") + 3);
+  // On this machine, TLS may end before us: host and port decide.
+  return origin.split("://")[1] === own.split("://")[1];
 }

@@ -1,13 +1,12 @@
-/** The checks that an embed request begins with: the window of its address, its token, and where it may, the window of that. */
-import type { Limiter, RateRule, Verdict } from "../contracts/limiter/limiter.ts";
+/** The checks that an embed request begins with where windows are counted elsewhere: that of its address, its token, and that of the token. */
+import type { Limiter } from "../contracts/limiter/limiter.ts";
 import type { EmbedWindows } from "../contracts/limiter/rules.ts";
 import type { EmbedTarget } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
 import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
-import { isEmbedToken } from "../domain/credentials.ts";
 import type { ClientIp } from "./client-ip.ts";
-import { admitClient, windowsOfClient } from "./rate-limit.ts";
+import { admitClient, findTargetOf, type Opening, windowsOfClient } from "./rate-limit.ts";
 
 /** What the last request of a token found; decides only what is asked together, never what is admitted. */
 export type Expected = Pick<Companion, "allowedOrigins" | "visitorAuth"> & { readonly plan: Plan };
@@ -15,14 +14,6 @@ export type Expected = Pick<Companion, "allowedOrigins" | "visitorAuth"> & { rea
 /** So many are remembered of one limiter, then all are forgotten. */
 const maxExpected = 10_000;
 const expectedBy = new WeakMap<Limiter, Map<string, Expected>>();
-
-export interface Opening {
-  readonly byIp: Verdict;
-  /** Null if the token does not work. Call it only if `byIp` admits the request. */
-  findTarget(): Promise<EmbedTarget | null>;
-  /** The token's window by this rule; takes a slot. */
-  admitToken(rule: RateRule): Promise<Verdict>;
-}
 
 /**
  * Where verdicts take a round trip, both windows are asked beside the lookup of a token that worked before, if `isUsual`
@@ -37,14 +28,8 @@ export async function openWindows(
   windows: EmbedWindows,
   isUsual: (expected: Expected) => boolean,
 ): Promise<Opening> {
-  // Check the format before any lookup: a path may contain anything.
-  const find = async () => (isEmbedToken(token) ? await store.companions.findByEmbedToken(token) : null);
-  if (!limiter.isRemote) {
-    const admitToken = (rule: RateRule) => limiter.admit(rule, token);
-    return { byIp: await admitClient(limiter, windows.ip, client), findTarget: find, admitToken };
-  }
   const known = expectedOf(limiter);
-  const findTarget = async () => note(known, token, await find());
+  const findTarget = async () => note(known, token, await findTargetOf(store, token));
   const expected = known.get(token);
   if (expected === undefined || !isUsual(expected)) {
     const byIp = await admitClient(limiter, windows.ip, client);

@@ -4,7 +4,10 @@
  */
 import type { Limiter, Place, RateRule, RuleName, Verdict } from "../contracts/limiter/limiter.ts";
 import { type EmbedWindows, networkRulesOf } from "../contracts/limiter/rules.ts";
+import type { EmbedTarget } from "../contracts/store/store.ts";
+import type { Services } from "../core/dependencies.ts";
 import type { Plan } from "../domain/account.ts";
+import { isEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import type { ClientIp } from "./client-ip.ts";
 import type { HeaderBag } from "./problem.ts";
@@ -15,6 +18,34 @@ type LimitedClient = Pick<ClientIp, "limitSubject" | "networks">;
 export function admitClient(limiter: Limiter, rule: RateRule, client: LimitedClient): Promise<Verdict> {
   if (client.networks === null) return limiter.admit(rule, client.limitSubject);
   return limiter.admitAll(windowsOfClient(rule, client));
+}
+
+/** What an embed request begins with. */
+export interface Opening {
+  readonly byIp: Verdict;
+  /** Null if the token does not work. Call it only if `byIp` admits the request. */
+  findTarget(): Promise<EmbedTarget | null>;
+  /** The token's window by this rule; takes a slot. */
+  admitToken(rule: RateRule): Promise<Verdict>;
+}
+
+/** Where windows are counted in this process: one check after the other. */
+export async function openHere(
+  { limiter, store }: Pick<Services, "limiter" | "store">,
+  token: string,
+  client: LimitedClient,
+  { ip }: EmbedWindows,
+): Promise<Opening> {
+  return {
+    byIp: await admitClient(limiter, ip, client),
+    findTarget: () => findTargetOf(store, token),
+    admitToken: (rule) => limiter.admit(rule, token),
+  };
+}
+
+/** Checks the format before any lookup: a path may contain anything. */
+export async function findTargetOf({ companions }: Services["store"], token: string): Promise<EmbedTarget | null> {
+  return isEmbedToken(token) ? await companions.findByEmbedToken(token) : null;
 }
 
 /** The windows that `admitClient` asks. */

@@ -52,6 +52,14 @@ test("a visitor asks for a person, who takes the conversation, answers it, and g
   const visitor = await meet(companion);
   expect((await visitor.ask()).json).toMatchObject({ state: "waiting" });
   await rows(page).getByText("Waiting 1 min").waitFor();
+  // Phones, whose menu is closed, show it in the bar.
+  const wide = page.viewportSize() ?? { width: 1280, height: 860 };
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page
+    .getByRole("banner")
+    .getByRole("link", { name: /Inbox\s*1 waiting/ })
+    .waitFor();
+  await page.setViewportSize(wide);
   await eventually(async () => (await page.title()).startsWith("(1) Inbox"), { what: "the count in the title" });
   await rows(page).getByRole("link").click();
   await transcript(page).getByText("Where is my parcel?", { exact: true }).waitFor();

@@ -263,6 +263,7 @@ for (const colorScheme of someOf(["light", "dark"] as const)) {
 test("on a screen 360 pixels wide the menu leads to all pages", async () => {
   const { page, complaints } = await world.openAs("operator", "/app/account", { viewport: phone });
   await page.getByRole("button", { name: "Menu" }).click();
+  expect((await page.getByRole("dialog", { name: "Menu" }).boundingBox())?.height).toBe(phone.height);
   await page.getByRole("dialog", { name: "Menu" }).getByRole("link", { name: "API keys" }).click();
   await atPage(page, "API keys");
   await page.getByRole("dialog", { name: "Menu" }).waitFor({ state: "hidden" });

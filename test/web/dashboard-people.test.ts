@@ -177,7 +177,7 @@ test("a responder reads and answers, and is offered nothing else", async () => {
   await atPage(page, "Companions");
   const places = page.getByRole("navigation", { name: "Main" }).getByRole("link");
   await hasCount(places, 5);
-  expect(await places.allInnerTexts()).toEqual(["Companions", "Knowledge gaps", "Inbox", "Conversations", "Leads"]);
+  expect(await places.allInnerTexts()).toEqual(["Inbox", "Companions", "Knowledge gaps", "Conversations", "Leads"]);
   await hasCount(page.getByRole("link", { name: "New companion" }), 0);
   await page.getByRole("link", { name: "Ada" }).click();
   await page.getByText("Hours", { exact: true }).waitFor();

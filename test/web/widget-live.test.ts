@@ -108,7 +108,7 @@ test("the model asks: its reply says so, and the widget listens from then on", a
   const { widget, write, stored, shown } = await meet({ waitingText: "I am fetching somebody." });
   await widget.ask('[[call:ask_for_a_person {"reason":"A refund"}]]');
   await widget.replies.getByText("I am fetching somebody.").waitFor();
-  await widget.element.locator(".team").getByText("Someone from the team").waitFor();
+  await widget.element.locator(".team").getByText("The team has been asked.").waitFor();
   await write("Here I am.");
   await widget.replies.getByText("Here I am.").waitFor();
   expect(await shown()).toEqual(await stored());
@@ -169,7 +169,7 @@ test("a known visitor reads people's messages on another device too, and signing
   await widget.askWhenKnown("Hello");
   await widget.replied();
   await widget.button("Talk to a person").click();
-  await widget.element.locator(".team").getByText("Someone from the team").waitFor();
+  await widget.element.locator(".team").getByText("The team has been asked.").waitFor();
   await write("From Grace");
   await widget.replies.getByText("From Grace").waitFor();
 
@@ -196,7 +196,7 @@ test("a companion that asks for work gets it before a person is asked for", asyn
   const world = await createLiveWorld(server, { mode: "asked" }, { challenge: "always" });
   const { widget, stateIs, write, shown, stored } = await meetIn(world);
   await widget.button("Talk to a person").click();
-  await widget.element.locator(".team").getByText("Someone from the team").waitFor();
+  await widget.element.locator(".team").getByText("The team has been asked.").waitFor();
   await stateIs("waiting");
   await widget.ask("Hello");
   await eventually(async () => (await stored()).length === 1);

@@ -75,8 +75,10 @@ test("a person is asked for, writes under a name, and what is written to them ha
   await widget.replied();
   expect(loads("/live.")).toBe(0);
   await widget.askPerson.click();
-  await widget.team.getByText("Someone from the team will join you here. If no one can by").waitFor();
-  await widget.said.getByText("Someone from the team will join you here.").waitFor();
+  await widget.team.getByText("The team has been asked.").waitFor();
+  await widget.team.getByText("If no one joins by").waitFor();
+  await widget.said.getByText("The team has been asked. You can go on writing. If no one joins by").waitFor();
+  expect(await widget.subtitle.innerText()).toBe("Waiting for a person…");
   expect(await widget.askPerson.isVisible()).toBe(false);
   await keepScreenshot(page, "people-waiting");
   expect(await findViolationsInState(page)).toEqual([]);
@@ -291,7 +293,7 @@ test("a reply that found nothing offers a person, where visitors may not ask oth
   await widget.askPerson.waitFor();
   await page.reload();
   await widget.askPerson.click();
-  await widget.team.getByText("Someone from the team").waitFor();
+  await widget.team.getByText("The team has been asked.").waitFor();
 });
 
 test("a reply that a person took ends where it was, without a word of failure", async () => {

@@ -109,10 +109,14 @@ test("a chat that fills the window does so as well, and a panel beside the page 
   expect(panel?.y).toBeGreaterThanOrEqual(0);
 });
 
-test("a phone on its side has the panel as its page", async () => {
-  const { page, widget } = await openChat({ ...phone, isMobile: true, viewport: { width: 844, height: 390 } });
+test("a phone on its side has the panel as its page, and a greeting higher than that is read from its beginning", async () => {
+  const { embed_token } = await world.createCompanion({ greeting: "Ask me about bicycles.\n".repeat(40) });
+  const sideways = { ...phone, isMobile: true, viewport: { width: 844, height: 390 } };
+  const { page, widget } = await openChat(sideways, "", "en", tag(world.server, embed_token));
   await widget.open();
   expect(await widget.panel.boundingBox()).toEqual({ x: 0, y: 0, width: 844, height: 390 });
+  await widget.button("Go to the latest message").waitFor();
+  expect(await widget.log.evaluate((log) => log.scrollTop)).toBe(0);
   await keepScreenshot(page, "phone-landscape");
 });
 

@@ -44,7 +44,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       >
         Skip to content
       </a>
-      <aside aria-label="Sidebar" class="sticky top-0 hidden h-screen border-r border-line bg-card md:block">
+      <aside aria-label="Sidebar" class="sticky top-0 hidden h-dvh border-r border-line bg-card md:block">
         <Sidebar />
       </aside>
       <header class="sticky top-0 z-20 flex items-center gap-2 border-b border-line bg-card px-3 py-2 md:hidden">
@@ -52,17 +52,20 @@ export function Frame({ children }: { children: ComponentChildren }) {
           <Menu size={20} aria-hidden="true" />
         </IconButton>
         <Wordmark />
-        {alarm && (
-          <a href={budgetsPath} class="ml-auto">
-            <Alarm text={alarm} />
-          </a>
-        )}
+        <span class="flex flex-1 items-center justify-end gap-2">
+          {alarm && (
+            <a href={budgetsPath}>
+              <Alarm text={alarm} />
+            </a>
+          )}
+          {hasInbox(signedIn) && <InboxPart is="count" />}
+        </span>
       </header>
       <dialog
         ref={drawer}
         aria-label="Menu"
         onClose={() => setIsOpen(false)}
-        class="m-0 h-dvh w-72 max-w-[85vw] border-r border-line bg-card p-0 text-ink"
+        class="m-0 h-dvh max-h-none w-72 border-r border-line bg-card p-0 text-ink"
       >
         {isOpen && (
           <>

@@ -1,6 +1,7 @@
 /** The navigation, in groups, of which everyone sees what their scopes allow, and the menu of the account. */
 import {
   Bot,
+  Briefcase,
   ChartLine,
   ChartNoAxesColumn,
   CircleQuestionMark,
@@ -36,6 +37,7 @@ interface Entry {
 const inboxEntry = "inbox";
 
 const groups: readonly { title: string; entries: readonly (Entry | typeof inboxEntry)[] }[] = [
+  { title: "", entries: [inboxEntry] },
   {
     title: "Build",
     entries: [
@@ -46,7 +48,6 @@ const groups: readonly { title: string; entries: readonly (Entry | typeof inboxE
   {
     title: "Watch",
     entries: [
-      inboxEntry,
       { href: "/app/conversations", label: "Conversations", Icon: MessagesSquare },
       { href: "/app/leads", label: "Leads", Icon: ContactRound },
       { href: "/app/insights", label: "Insights", Icon: ChartLine, isFor: "usage:read" },
@@ -64,13 +65,10 @@ const groups: readonly { title: string; entries: readonly (Entry | typeof inboxE
     ],
   },
   {
-    title: "Team",
-    entries: [{ href: "/app/members", label: "Members", Icon: UsersRound, isFor: "companions:write" }],
-  },
-  {
-    title: "Operate",
+    title: "Manage",
     entries: [
-      { href: "/app/accounts", label: "Accounts", Icon: UsersRound, isFor: isOperator },
+      { href: "/app/members", label: "Members", Icon: UsersRound, isFor: "companions:write" },
+      { href: "/app/accounts", label: "Accounts", Icon: Briefcase, isFor: isOperator },
       { href: "/app/server", label: "Server", Icon: ServerIcon, isFor: isOperator },
     ],
   },
@@ -100,12 +98,14 @@ export function Sidebar() {
       <a href={homePath} class="mx-3 mt-2 self-start rounded-md p-2">
         <Wordmark />
       </a>
-      <nav aria-label="Main" class="min-h-0 flex-1 overflow-y-auto px-3 py-1">
+      <nav aria-label="Main" class="fades-below min-h-0 flex-1 overflow-y-auto px-3 pt-2 pb-6">
         {shown.map(({ title, entries }) => (
-          <section key={title} aria-label={title} class="mb-3">
-            <p aria-hidden="true" class="px-2 pb-0.5 text-12 font-medium text-muted">
-              {title}
-            </p>
+          <section key={title} aria-label={title || undefined} class="mb-3">
+            {title && (
+              <p aria-hidden="true" class="px-2 pb-0.5 text-12 font-medium text-muted">
+                {title}
+              </p>
+            )}
             <ul>
               {entries.map((entry) =>
                 entry === inboxEntry ? (
@@ -123,7 +123,11 @@ export function Sidebar() {
         ))}
       </nav>
       <div class="space-y-1 border-t border-line p-3">
-        {hasInbox(signedIn) && <InboxPart is="presence" />}
+        {hasInbox(signedIn) && (
+          <div class="min-h-9">
+            <InboxPart is="presence" />
+          </div>
+        )}
         <AccountMenu />
       </div>
     </div>

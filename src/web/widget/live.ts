@@ -1,10 +1,10 @@
 /** What people of the team write, and how the visitor reaches and leaves them. Loaded when one may write, or is asked for. */
 import type { LiveEvent, LiveMessage } from "../sdk/live.ts";
-import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import { h, textButton } from "./dom.ts";
 import { createListener } from "./live-listener.ts";
 import { createMarks } from "./live-marks.ts";
 import { addTold } from "./live-messages.ts";
+import { createSound } from "./live-sound.ts";
 import type { PeopleParts } from "./people-parts.ts";
 import { peopleEnglish } from "./people-strings.ts";
 import { describe, toProblem } from "./problem.ts";
@@ -27,8 +27,7 @@ export function createLive(parts: PeopleParts): Live {
   const { client, source } = chat;
   const { box, shadow, lang } = host;
   const strings = { ...peopleEnglish, ...parts.strings };
-  const storage = openStorage("localStorage");
-  const soundKey = `${keyPrefix(host.token)}sound`;
+  const sound = createSound(host.token, strings);
   const marks = createMarks(parts);
   const cleanUp = new AbortController();
   const { signal } = cleanUp;
@@ -49,16 +48,14 @@ export function createLive(parts: PeopleParts): Live {
     },
   });
 
+  const makeDots = (kind: string) => h("span", { class: `${kind}dots`, "aria-hidden": "true" }, "• • •");
+  const wait = makeDots("");
   const sentence = h("span");
-  const back = textButton("link", strings.backToCompanion, goBack);
-  const sound = textButton("link", "", () => {
-    storage.setItem(soundKey, storage.getItem(soundKey) ? "" : "1");
-    draw();
-    ring();
-  });
-  const team = h("div", { class: "team" }, sentence, " ", back, " ", sound);
+  const limit = h("div");
+  const back = textButton("pill", strings.backToCompanion, goBack);
+  const team = h("div", { class: "team" }, h("div", {}, wait, sentence, limit), sound.button, back);
   element.before(team);
-  const dots = h("div", { class: "row assistant" }, h("div", { class: "body dots", "aria-hidden": "true" }, "• • •"));
+  const dots = h("div", { class: "row assistant" }, makeDots("body "));
   box.querySelector(".log .notice")?.before(dots);
   const disclosure = box.querySelector(".disclosure")?.firstChild as Text;
   const subtitle = box.querySelector(".kind") as HTMLElement;
@@ -101,24 +98,10 @@ export function createLive(parts: PeopleParts): Live {
     const isPerson = message.author.type === "person";
     if (isPerson) write({ typingAt: 0 });
     chat.change((kept) => addTold(kept, chat.messages, message));
-    if (isPerson && !isSeen()) ring();
+    if (isPerson && !isSeen()) sound.ring();
   }
 
   const isSeen = () => host.isOpen() && !document.hidden;
-
-  function ring(): void {
-    if (!storage.getItem(soundKey)) return;
-    const audio = new AudioContext();
-    const tone = audio.createOscillator();
-    const volume = audio.createGain();
-    volume.gain.setValueAtTime(0.1, 0);
-    volume.gain.exponentialRampToValueAtTime(0.001, 0.4);
-    tone.frequency.value = 660;
-    tone.connect(volume).connect(audio.destination);
-    tone.onended = () => audio.close();
-    tone.start();
-    tone.stop(0.4);
-  }
 
   function noteLeaving({ type }: Event): void {
     const isLeaving = type === "pagehide";
@@ -144,13 +127,10 @@ export function createLive(parts: PeopleParts): Live {
     new Date(instant).toLocaleString(lang, options);
 
   function describeState(): string {
-    const { state, name, until, reason, at, reopens } = read();
+    const { state, name, reason, at, reopens } = read();
     const shown = name || source.config?.name || "";
     if (state === "person") return fill(strings.personHere, shown);
-    if (state === "waiting") {
-      const end = until ? fill(strings.personUntil, toTime(until, { timeStyle: "short" })) : "";
-      return `${strings.personWaiting} ${end}`;
-    }
+    if (state === "waiting") return strings.personWaiting;
     // Once something was asked again, that is past.
     if (!at || chat.messages.some((message) => message.role === "user" && message.at > at)) return "";
     if (reopens !== undefined) {
@@ -164,26 +144,31 @@ export function createLive(parts: PeopleParts): Live {
   function draw(): void {
     listener.draw();
     clearTimeout(timer);
-    const { state, typingAt } = read();
+    const { state, typingAt, until } = read();
     const isPerson = state === "person";
+    const isWaiting = state === "waiting";
     const text = describeState().trim();
     sentence.textContent = [trouble, text, isCut && chat.isHeld ? parts.strings.reconnecting : ""]
       .filter(Boolean)
       .join(" ");
+    limit.textContent = isWaiting && until ? fill(strings.personUntil, toTime(until, { timeStyle: "short" })) : "";
+    wait.hidden = !isWaiting;
     const focused = shadow.activeElement;
-    back.hidden = sound.hidden = !chat.isHeld;
+    team.classList.toggle("held", chat.isHeld);
+    back.hidden = sound.button.hidden = !chat.isHeld;
     team.hidden = !sentence.textContent && !chat.isHeld;
     // Without the focus, Escape would not work.
     if (focused?.getClientRects().length === 0) box.focus();
-    sound.textContent = storage.getItem(soundKey) ? strings.soundOff : strings.soundOn;
+    sound.draw();
     // The visitor is to know at all times whether it is a machine.
     disclosure.data = `${isPerson ? text : strings.disclosure} `;
-    subtitle.textContent = isPerson ? read().name || source.config?.name || "" : strings.assistant;
+    const shown = isWaiting ? strings.personWaitingShort : strings.assistant;
+    subtitle.textContent = isPerson ? read().name || source.config?.name || "" : shown;
     const leftMs = isPerson ? typingAt + typingMs - Date.now() : 0;
     dots.hidden = leftMs <= 0;
     if (leftMs > 0) timer = window.setTimeout(draw, leftMs);
     noteSeen();
-    announce(text, leftMs > 0);
+    announce(`${text} ${limit.textContent}`.trim(), leftMs > 0);
   }
 
   /** What is new since it was last drawn. */

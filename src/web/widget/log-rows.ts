@@ -51,6 +51,7 @@ export function createRows(list: HTMLElement, scroll: LogScroll, makeRow: (messa
     draw(messages) {
       all = messages;
       const kept = new Set(messages);
+      const had = rows.size;
       for (const [message, row] of rows) {
         if (kept.has(message)) continue;
         row.element.remove();
@@ -72,8 +73,9 @@ export function createRows(list: HTMLElement, scroll: LogScroll, makeRow: (messa
         else came ??= row;
       }
       const isUnderWay = /streaming|waiting/.test(messages.at(-1)?.state ?? "");
-      if (isFresh && !isUnderWay) scroll.goToEnd();
-      else if (asked) scroll.ask(asked.element);
+      if (isFresh && !isUnderWay) {
+        if (had || messages.length) scroll.begin(!messages.length);
+      } else if (asked) scroll.ask(asked.element);
       else if (came) scroll.come(came.element);
       if (first > 0 && !isBusy) {
         isBusy = true;

@@ -6,7 +6,8 @@ export interface LogScroll {
   ask(row: HTMLElement): void;
   /** Something new is at the end, and begins with this row: it is followed as far as its beginning stays in sight. */
   come(row: HTMLElement): void;
-  goToEnd(): void;
+  /** Another conversation is shown: its end, or its beginning where nothing was said. */
+  begin(isEmpty: boolean): void;
   /** More of what is there has come: it is shown by the button where it is out of sight. */
   grow(): void;
   /** What `change` adds above leaves what is read where it is. */
@@ -32,7 +33,7 @@ export function createLogScroll(log: HTMLElement, content: HTMLElement, label: s
   log.append(content, h("div", { class: "below" }, button), tail);
   let asked: HTMLElement | null = null;
   /** What is kept in sight; null: the visitor has scrolled elsewhere. */
-  let pin: HTMLElement | "end" | null = "end";
+  let pin: HTMLElement | "end" | null = null;
   let target = 0;
   /** How far it still is to there. */
   let away = 0;
@@ -113,9 +114,10 @@ export function createLogScroll(log: HTMLElement, content: HTMLElement, label: s
       if (button.hidden && !(asked && row.previousElementSibling === asked)) pin = row;
       settle();
     },
-    goToEnd() {
+    begin(isEmpty) {
       asked = null;
-      pin = "end";
+      pin = isEmpty ? null : "end";
+      if (isEmpty) log.scrollTop = seenAt = 0;
       settle();
     },
     grow() {

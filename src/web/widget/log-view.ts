@@ -2,7 +2,7 @@
 import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
-import { h, makeFace, textButton } from "./dom.ts";
+import { h, textButton } from "./dom.ts";
 import { greet } from "./greeting.ts";
 import { createRows } from "./log-rows.ts";
 import { createLogScroll } from "./log-scroll.ts";
@@ -62,24 +62,15 @@ export function createLogView(chat: Chat, strings: Strings, announcer: Announcer
       const buttons = texts.map((text) => textButton("starter", text, () => void chat.send(text)));
       for (const button of buttons) button.dir = "auto";
       starters = h("div", { class: "starters", role: "group", "aria-label": strings.suggestions }, ...buttons);
-      const face = makeFace();
-      face.hidden = !config.avatar_url;
-      if (config.avatar_url) face.src = config.avatar_url;
+      // Whose it is stands in the header.
       intro.replaceChildren(
-        disclosure,
         h(
           "div",
           { class: "row assistant" },
-          h(
-            "div",
-            { class: "who" },
-            face,
-            h("span", { dir: "auto" }, config.name),
-            h("span", { class: "unseen" }, ": "),
-          ),
           h("div", { class: "body reply", dir: "auto" }, greet(config, host.shadow.host, strings)),
         ),
         starters,
+        disclosure,
       );
     }
     starters.hidden = !starters.firstChild || chat.messages.length > 0;

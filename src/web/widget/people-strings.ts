@@ -1,8 +1,10 @@
 /** The words around people of the team, in English: loaded with what listens to them, and overridable like all others. */
 
 export const peopleEnglish = {
-  personWaiting: "Someone from the team will join you here.",
-  personUntil: "If no one can by {time}, the assistant goes on.",
+  personWaiting: "The team has been asked. You can go on writing.",
+  // In the header, where it otherwise says who answers.
+  personWaitingShort: "Waiting for a person…",
+  personUntil: "If no one joins by {time}, the assistant answers.",
   personHere: "You are chatting with {name} from the team.",
   personLeft: "The person has left. The assistant answers again.",
   personBack: "The assistant answers again.",

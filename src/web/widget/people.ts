@@ -17,8 +17,8 @@ export function createPeople(chat: Chat, strings: Strings, announcer: Announcer,
   const { load } = host;
   const storage = openStorage("localStorage");
   const key = `${keyPrefix(host.token)}people`;
-  const ask = textButton("pill", strings.askPerson, () => void getLive()?.then((live) => live.ask()));
-  const leave = textButton("pill", strings.leaveContact, openForm);
+  const ask = textButton("out", strings.askPerson, () => void getLive()?.then((live) => live.ask()));
+  const leave = textButton("out", strings.leaveContact, openForm);
   const element = h("div", { class: "people" }, ask, leave);
   let live: Promise<Live> | null = null;
   let question: Promise<() => void> | null = null;

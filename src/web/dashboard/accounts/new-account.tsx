@@ -7,7 +7,8 @@ import type { Account, ResetLink } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
 import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
-import { Form, SelectField, TextField } from "../ui/field.tsx";
+import { Form, TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 

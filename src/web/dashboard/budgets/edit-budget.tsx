@@ -4,8 +4,9 @@ import { call } from "../lib/api.ts";
 import { useLoad, useSettled } from "../lib/load.ts";
 import type { ApiKey, Budget, BudgetPreview, Page } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { SelectField, TextField } from "../ui/field.tsx";
+import { TextField } from "../ui/field.tsx";
 import { EditDialog, useDraft } from "../ui/guarded-save.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import {

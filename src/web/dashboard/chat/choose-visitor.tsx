@@ -4,7 +4,8 @@ import { useAction, useLoad } from "../lib/load.ts";
 import { visitorKeysPath } from "../lib/router.ts";
 import type { Companion, Page, VisitorKey } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { SelectField, TextField } from "../ui/field.tsx";
+import { TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Notice } from "../ui/states.tsx";
 import { canSign, readVisitorName, signVisitorToken } from "./visitor-token.ts";
 

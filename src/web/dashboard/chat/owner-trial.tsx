@@ -4,7 +4,7 @@ import { toAppearanceDraft } from "../appearance/appearance-draft.ts";
 import { toWidgetConfig } from "../appearance/widget-config.ts";
 import { useLoad } from "../lib/load.ts";
 import type { Companion, CompanionDraft, CompanionVersion, Page } from "../lib/types.ts";
-import { SelectField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Pending } from "../ui/states.tsx";
 import type { PreviewElement } from "../widget-element.ts";
 import { ChatStage, type Surroundings } from "./chat-stage.tsx";

@@ -4,7 +4,8 @@ import { formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Quota } from "../lib/types.ts";
-import { SelectField, TextField } from "../ui/field.tsx";
+import { TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { type Draft, type SectionProps, tie } from "./draft.ts";
 import { Fold } from "./fold.tsx";
 

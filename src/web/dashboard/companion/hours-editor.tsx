@@ -2,7 +2,8 @@
 import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
-import { CheckField, SelectField, TextField } from "../ui/field.tsx";
+import { CheckField, TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import type { Problems } from "./draft.ts";
 import { type HandoffDraft, maxSpans, type Span, type Weekday, weekdays } from "./people-draft.ts";
 

@@ -3,6 +3,8 @@ import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
+import { Segments } from "../ui/segments.tsx";
+import { Select } from "../ui/select.tsx";
 import type { SectionProps } from "./draft.ts";
 import { type MetadataRow, readMetadata, switchMode } from "./metadata-draft.ts";
 
@@ -20,20 +22,14 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
 
   return (
     <div>
-      <fieldset class="mb-4 flex gap-1.5">
-        <legend class="sr-only">Edit as</legend>
-        {(["rows", "json"] as const).map((mode) => (
-          <Button
-            key={mode}
-            kind={metadata.mode === mode ? "secondary" : "ghost"}
-            disabled={metadata.mode !== mode && !isReadable}
-            onClick={() => metadata.mode !== mode && change({ metadata: switchMode(metadata) })}
-          >
-            {mode === "rows" ? "Fields" : "JSON"}
-            {metadata.mode === mode && <span class="sr-only"> (chosen)</span>}
-          </Button>
-        ))}
-      </fieldset>
+      <Segments
+        label="Edit as"
+        class="mb-4"
+        value={metadata.mode}
+        isDisabled={!isReadable}
+        onValue={() => change({ metadata: switchMode(metadata) })}
+        options={{ rows: "Fields", json: "JSON" }}
+      />
       {metadata.mode === "json" ? (
         <TextField
           label="Metadata as JSON"
@@ -86,15 +82,15 @@ function Row({ row, place, onChange, onRemove }: RowProps) {
         value={row.key}
         onInput={(event) => onChange({ ...row, key: event.currentTarget.value })}
       />
-      <select
+      <Select
         aria-label={`Kind of value ${place}`}
-        class="control w-auto shrink-0"
+        class="shrink-0"
         value={row.kind}
         onChange={(event) => onChange({ ...row, kind: event.currentTarget.value === "json" ? "json" : "text" })}
       >
         <option value="text">Text</option>
         <option value="json">JSON</option>
-      </select>
+      </Select>
       <input
         aria-label={`Value ${place}`}
         placeholder={row.kind === "json" ? '42, true, ["a"]' : "value"}

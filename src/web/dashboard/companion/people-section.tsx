@@ -1,6 +1,7 @@
 /** The part of a companion's form that is about people of the team: when they step in, and what visitors may leave for them. */
 import type { ComponentChildren } from "preact";
-import { CheckField, SelectField, TextField } from "../ui/field.tsx";
+import { CheckField, TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import type { Draft, SectionProps } from "./draft.ts";
 import { Fold } from "./fold.tsx";
 import { HoursEditor } from "./hours-editor.tsx";

@@ -1,6 +1,7 @@
 /** The part of a companion's form that is about its voice. */
 import { useSession } from "../lib/session.ts";
-import { SelectField, TextField } from "../ui/field.tsx";
+import { TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Notice } from "../ui/states.tsx";
 import { type SectionProps, tie } from "./draft.ts";
 import { Fold } from "./fold.tsx";

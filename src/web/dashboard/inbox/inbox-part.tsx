@@ -7,27 +7,48 @@ import { inboxCount } from "./feed.ts";
 import { PresenceSwitch } from "./presence-switch.tsx";
 import { InboxWatch } from "./watch.tsx";
 
-export function InboxPart({ is }: { is: "place" | "watch" | "presence" }) {
+export function InboxPart({ is }: { is: "place" | "watch" | "presence" | "count" }) {
   if (is === "place") return <InboxPlace />;
+  if (is === "count") return <InboxCount />;
   return is === "watch" ? <InboxWatch /> : <PresenceSwitch />;
 }
 
 /** In the navigation, with how many wait. */
 function InboxPlace() {
-  const waiting = use(inboxCount);
   return (
     <Place
       href={inboxPath}
       label="Inbox"
       Icon={Inbox}
       aside={
-        waiting > 0 && (
-          <span class="ml-auto rounded-full bg-accent px-2 font-semibold text-on-accent tabular-nums">
-            {waiting}
-            <span class="sr-only"> waiting</span>
-          </span>
-        )
+        <span class="ml-auto flex">
+          <Waiting />
+        </span>
       }
     />
+  );
+}
+
+/** In the bar of phones, whose navigation is closed: leads to those who wait. */
+function InboxCount() {
+  if (use(inboxCount) === 0) return null;
+  return (
+    <a href={inboxPath} class="flex min-h-9 items-center gap-2 rounded-md px-2 text-muted pointer-coarse:min-h-11">
+      <Inbox size={20} aria-hidden="true" />
+      <span class="sr-only">Inbox</span>
+      <Waiting />
+    </a>
+  );
+}
+
+function Waiting() {
+  const waiting = use(inboxCount);
+  return (
+    waiting > 0 && (
+      <span class="rounded-full bg-accent px-2 font-semibold text-on-accent tabular-nums">
+        {waiting}
+        <span class="sr-only"> waiting</span>
+      </span>
+    )
   );
 }

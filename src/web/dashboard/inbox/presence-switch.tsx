@@ -36,15 +36,15 @@ export function PresenceSwitch() {
   }
 
   return (
-    <div class="mb-3">
-      <div class="flex items-center justify-between gap-1 pl-3">
+    <div class="mb-2">
+      <div class="flex items-center justify-between pl-2">
         <button
           type="button"
           role="switch"
           aria-checked={isAvailable}
           disabled={known === null || change.isBusy}
           onClick={() => void change.run()}
-          class="flex min-w-0 items-center gap-2.5 py-1.5 font-medium disabled:opacity-55"
+          class="flex items-center gap-2 py-1.5 text-13 font-medium whitespace-nowrap disabled:opacity-55"
         >
           <span
             aria-hidden="true"
@@ -52,7 +52,9 @@ export function PresenceSwitch() {
           >
             <span class="size-4 rounded-full bg-card" />
           </span>
-          Available
+          <span class={isAvailable ? "" : "text-muted"}>
+            Available{!isAvailable && <span aria-hidden="true"> · off</span>}
+          </span>
         </button>
         <span class="flex">
           <IconButton

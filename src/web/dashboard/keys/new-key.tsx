@@ -4,7 +4,8 @@ import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { MadeKey } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { SelectField, TextField } from "../ui/field.tsx";
+import { TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { KeyShown } from "./key-shown.tsx";
 import { Permissions, readOnly } from "./permissions.tsx";
 

@@ -7,6 +7,7 @@ import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { Rows } from "../ui/row-list.tsx";
+import { Select } from "../ui/select.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { PassagesDialog } from "./passages.tsx";
@@ -65,18 +66,13 @@ export function SourceList({ path, sources }: SourceListProps) {
               />
             </div>
             <div>
-              <select
-                aria-label="Status"
-                class="control"
-                value={state}
-                onChange={({ currentTarget }) => setState(currentTarget.value)}
-              >
+              <Select aria-label="Status" value={state} onChange={({ currentTarget }) => setState(currentTarget.value)}>
                 {stateChoices.map(({ value, label }) => (
                   <option key={value} value={value}>
                     {label}
                   </option>
                 ))}
-              </select>
+              </Select>
             </div>
           </div>
         )}

@@ -4,7 +4,8 @@ import { fieldProblem } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useSession } from "../lib/session.ts";
 import type { Member } from "../lib/types.ts";
-import { CheckField, SelectField, TextField } from "../ui/field.tsx";
+import { CheckField, TextField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 
 export interface Fields {
   name: string;

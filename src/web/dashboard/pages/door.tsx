@@ -23,7 +23,7 @@ export function Door({ title, lead, children }: DoorProps) {
       <div class="mb-8 flex justify-center">
         <Wordmark />
       </div>
-      <div class="card animate-[rise_200ms_ease-out] p-6 floating sm:p-8">
+      <div class="card animate-[rise_140ms_ease-out] p-6 floating sm:p-8">
         <h1 class="text-20 font-semibold tracking-tight">{title}</h1>
         <p class="mt-1 mb-6 text-pretty text-muted">{lead}</p>
         {children}

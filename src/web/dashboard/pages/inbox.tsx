@@ -11,8 +11,9 @@ import { use } from "../lib/state.ts";
 import type { Conversation, ListedConversation } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
 import { Button } from "../ui/button.tsx";
-import { Choice, Toggle } from "../ui/chips.tsx";
+import { Choice, Filters, Toggle } from "../ui/chips.tsx";
 import { PageHead } from "../ui/page.tsx";
+import { Segments } from "../ui/segments.tsx";
 import { Empty, Notice, Skeleton } from "../ui/states.tsx";
 
 const perPage = 50;
@@ -75,14 +76,13 @@ export default function InboxPage() {
         list={
           <>
             <Views view={view} count={(name) => filtered.filter((row) => isIn(name, row, ownId)).length} />
-            {/* biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields. */}
-            <div role="group" aria-label="Filters" class="flex flex-wrap gap-1.5">
+            <Filters>
               <CompanionChip />
               {tags.length > 0 && (
                 <Choice label="Tag" name="tag" value={tag} options={tags.map((tag) => ({ name: tag, label: tag }))} />
               )}
               <Toggle label="Unread" name="unread" />
-            </div>
+            </Filters>
             <List rows={listed.slice(0, shown)} view={view} openId={openId} isNarrow={isNarrow} />
             {listed.length > shown && <Button onClick={() => setShown(shown + perPage)}>Show more</Button>}
           </>
@@ -112,25 +112,24 @@ function Connection() {
 }
 
 function Views({ view, count }: { view: View; count(name: View): number }) {
+  // As long as all are open, these would be twice the same.
+  const isOpenAll = view !== "open" && count("open") === count("all");
+  const options = views
+    .filter(({ name }) => name !== "open" || !isOpenAll)
+    .map(({ name, label }) => [
+      name,
+      <>
+        {label} <span class="tabular-nums">{count(name)}</span>
+      </>,
+    ]);
   return (
-    <fieldset class="flex rounded-lg bg-sunken p-0.5">
-      <legend class="sr-only">Which conversations</legend>
-      {views.map(({ name, label }) => (
-        <label
-          key={name}
-          class="relative flex-1 whitespace-nowrap rounded-md px-1 py-1 text-center text-13 font-medium text-muted has-checked:bg-card has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
-        >
-          <input
-            type="radio"
-            name="view"
-            class="sr-only"
-            checked={view === name}
-            onChange={() => replaceSearch({ view: name === "all" ? null : name })}
-          />
-          {label} <span class="tabular-nums">{count(name)}</span>
-        </label>
-      ))}
-    </fieldset>
+    <Segments
+      label="Which conversations"
+      class="w-full"
+      value={view}
+      onValue={(name) => replaceSearch({ view: name === "all" ? null : name })}
+      options={Object.fromEntries(options)}
+    />
   );
 }
 

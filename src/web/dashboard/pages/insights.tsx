@@ -1,5 +1,5 @@
 /** `/app/insights`: how conversations went, in figures that say what they mean. */
-import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { CompanionChip } from "../companion/companion-picker.tsx";
 import { Busy } from "../insights/busy.tsx";
 import { InsightFigures } from "../insights/figures.tsx";
 import { toSearch } from "../lib/api.ts";
@@ -7,14 +7,14 @@ import { formatDay } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Insights } from "../lib/types.ts";
-import { SelectField } from "../ui/field.tsx";
+import { Choice, Filters } from "../ui/chips.tsx";
 import { PageHead, Section } from "../ui/page.tsx";
 import { Empty, Pending } from "../ui/states.tsx";
 
 const ranges = [
-  { value: "7", label: "Last 7 days" },
-  { value: "30", label: "Last 30 days" },
-  { value: "92", label: "Last 92 days" },
+  { name: "7", label: "Last 7 days" },
+  { name: "30", label: "Last 30 days" },
+  { name: "92", label: "Last 92 days" },
 ] as const;
 /** Below it, the hours are chance. */
 const leastForPattern = 20;
@@ -28,7 +28,7 @@ function dayBefore(timezone: string, days: number): string {
 
 export default function InsightsPage() {
   const query = useSearch();
-  const range = ranges.find(({ value }) => value === query.get("days"))?.value ?? "30";
+  const range = ranges.find(({ name }) => name === query.get("days"))?.name ?? "30";
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const zones = [...new Set([own, "UTC", ...Intl.supportedValuesOf("timeZone")])];
   const timezone = zones.find((zone) => zone === query.get("timezone")) ?? own;
@@ -40,19 +40,27 @@ export default function InsightsPage() {
     <>
       <PageHead title="Insights">
         {data === null
-          ? "How conversations went."
-          : `${formatDay(`${data.from}T12:00`)} to ${formatDay(`${data.to}T12:00`)}, days in ${timezone}.`}
-      </PageHead>
-      <div class="mb-6 grid grid-cols-2 gap-3 sm:grid-cols-3 max-sm:[&>:first-child]:col-span-2">
-        <CompanionPicker value={companionId} onValue={(id) => replaceSearch({ companion_id: id })} />
-        <SelectField label="Time" value={range} options={ranges} onValue={(days) => replaceSearch({ days })} />
-        <SelectField
-          label="Time zone"
+          ? "How conversations went"
+          : `${formatDay(`${data.from}T12:00`)} to ${formatDay(`${data.to}T12:00`)}`}
+        , days in{" "}
+        <select
+          aria-label="Time zone"
+          title="Change the time zone"
+          class="max-w-full cursor-pointer appearance-none text-accent underline [field-sizing:content]"
           value={timezone}
-          options={zones.map((value) => ({ value, label: value.replaceAll("_", " ") }))}
-          onValue={(timezone) => replaceSearch({ timezone })}
-        />
-      </div>
+          onChange={({ currentTarget }) => replaceSearch({ timezone: currentTarget.value })}
+        >
+          {zones.map((zone) => (
+            <option key={zone} value={zone}>
+              {zone.replaceAll("_", " ")}
+            </option>
+          ))}
+        </select>
+      </PageHead>
+      <Filters class="mb-5">
+        <CompanionChip />
+        <Choice label="Time" name="days" value={range} usual="30" options={ranges} />
+      </Filters>
       {data === null ? (
         <Pending of={loaded} lines={6} />
       ) : data.conversations === 0 && data.replies === 0 ? (

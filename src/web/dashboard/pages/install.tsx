@@ -8,8 +8,8 @@ import { type Params, visitorKeysPath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, EmbedToken } from "../lib/types.ts";
 import { CopyButton, Snippet } from "../ui/copy.tsx";
-import { SelectField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Empty, Notice } from "../ui/states.tsx";
 
 export default function InstallPage({ params }: { params: Params }) {

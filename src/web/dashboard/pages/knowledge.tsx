@@ -42,7 +42,7 @@ function Knowledge({ companion }: { companion: Companion }) {
   return (
     <>
       <div class="mb-5 flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
-        <nav aria-label="Knowledge" class="flex max-w-full overflow-x-auto rounded-lg bg-sunken p-0.5">
+        <nav aria-label="Knowledge" class="segments">
           <View href={here} isHere={show === "sources"} label="Sources" />
           <View href={`${here}?show=try`} isHere={show === "try"} label="Try a question" />
           <View
@@ -83,11 +83,7 @@ function Knowledge({ companion }: { companion: Companion }) {
 
 function View({ href, isHere, label }: { href: string; isHere: boolean; label: string }) {
   return (
-    <a
-      href={href}
-      aria-current={isHere ? "page" : undefined}
-      class={`shrink-0 rounded-md px-2 py-1 sm:px-3 text-14 font-medium ${isHere ? "bg-card text-ink" : "text-muted hover:text-ink"}`}
-    >
+    <a href={href} aria-current={isHere ? "page" : undefined}>
       {label}
     </a>
   );

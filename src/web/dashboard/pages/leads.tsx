@@ -1,14 +1,15 @@
 /** `/app/leads`: contacts that visitors have left. */
 import { Download, MessageSquareText, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { CompanionPicker } from "../companion/companion-picker.tsx";
+import { CompanionChip } from "../companion/companion-picker.tsx";
 import { call, send, toSearch, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useAction, useList } from "../lib/load.ts";
-import { replaceSearch, useSearch } from "../lib/router.ts";
+import { useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Lead } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
+import { Filters } from "../ui/chips.tsx";
 import { saveFile } from "../ui/copy.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { ListFrame, Table } from "../ui/list.tsx";
@@ -48,9 +49,9 @@ export default function LeadsPage() {
         Visitors who asked you to get in touch.
       </PageHead>
       {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
-      <div class="mb-4 sm:max-w-80">
-        <CompanionPicker value={companionId} onValue={(id) => replaceSearch({ companion_id: id })} />
-      </div>
+      <Filters class="mb-4">
+        <CompanionChip />
+      </Filters>
       <ListFrame list={{ ...list, items: list.items }} empty={empty}>
         {() => (
           <Table

@@ -7,8 +7,9 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, Json, Page, UsageRow } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
+import { Choice, Filters } from "../ui/chips.tsx";
 import { saveFile } from "../ui/copy.tsx";
-import { Field, Form, SelectField } from "../ui/field.tsx";
+import { Field, Form } from "../ui/field.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Failure, Pending, Problem } from "../ui/states.tsx";
 import { useBreakdown } from "../usage/breakdown.ts";
@@ -20,9 +21,16 @@ import { NoPricesHint, UsageTable } from "../usage/usage-table.tsx";
 
 type Rows = { data: UsageRow[] };
 
+const groupings = [
+  { name: "companion", label: "By companion" },
+  { name: "key", label: "By API key" },
+  { name: "model", label: "By model" },
+  { name: "metadata", label: "By metadata" },
+];
+
 export default function UsagePage() {
   const query = useSearch();
-  const range = ranges.find(({ value }) => value === query.get("days"))?.value ?? "30";
+  const range = ranges.find(({ name }) => name === query.get("days"))?.name ?? "30";
   const field = query.get("field") ?? "";
   const kind = query.get("by");
   const by = useMemo(() => groupingOf(kind, field), [kind, field]);
@@ -66,54 +74,39 @@ export default function UsagePage() {
         Days in UTC. Includes the playground.
       </PageHead>
       {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
-      {server.has_prices && <MoneySummary />}
-      <div class="mb-5 grid grid-cols-2 gap-3 md:grid-cols-3">
-        <SelectField
-          class="max-md:col-span-2"
-          label="Period"
-          value={range}
-          options={ranges}
-          onValue={(days) => replaceSearch({ days })}
-        />
-        <SelectField
-          label="Group by"
-          value={by.kind}
-          options={[
-            { value: "companion", label: "Companion" },
-            { value: "key", label: "API key" },
-            { value: "model", label: "Model" },
-            { value: "metadata", label: "Metadata" },
-          ]}
-          onValue={(by) => replaceSearch({ by })}
-        />
-        <SelectField
+      <Filters class="mb-5">
+        <Choice label="Period" name="days" value={range} usual="30" options={ranges} />
+        <Choice label="Group by" name="by" value={by.kind} usual="companion" options={groupings} />
+        <Choice
           label="Chart"
-          value={isSplit ? "1" : ""}
+          name="split"
+          value={isSplit ? "1" : "0"}
+          usual="0"
           options={[
-            { value: "", label: "Total" },
-            { value: "1", label: by.most },
+            { name: "0", label: "Total" },
+            { name: "1", label: by.most },
           ]}
-          onValue={(split) => replaceSearch({ split })}
         />
-      </div>
+      </Filters>
       {by.kind === "metadata" && <FieldChoice value={field} onValue={(next) => replaceSearch({ field: next })} />}
+      {server.has_prices && <MoneySummary />}
       {byDay.error !== null ? (
         <Failure error={byDay.error} onRetry={() => void byDay.reload()} />
       ) : (
-        <div class="card mb-6 p-4 sm:p-5">
-          <div class="mb-4 grid auto-cols-fr grid-cols-2 gap-2 md:grid-flow-col md:grid-cols-none">
-            {shownMeasures.map((each) => (
+        <div class="card mb-6 overflow-hidden">
+          <div class="grid grid-cols-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
+            {shownMeasures.map((each, index) => (
               <button
                 key={each.name}
                 type="button"
                 aria-pressed={each === measure}
                 onClick={() => replaceSearch({ measure: each.name })}
-                class={`rounded-xl border px-4 py-3 text-left max-md:odd:last:col-span-2 ${
-                  each === measure ? "border-accent bg-tint" : "border-line hover:bg-sunken"
-                }`}
+                class={`-ml-px border-b border-l border-line p-4 text-left ${
+                  each === measure ? "bg-tint" : "hover:bg-sunken"
+                } ${index % 2 === 0 && index === shownMeasures.length - 1 ? "max-lg:col-span-2" : ""}`}
               >
-                <span class="block text-13 text-muted">{each.label}</span>
-                <span class="block text-20 font-semibold tabular-nums">
+                <span class={`block text-13 ${each === measure ? "text-accent" : "text-muted"}`}>{each.label}</span>
+                <span class="block text-28 font-semibold tracking-tight tabular-nums">
                   {byDay.data ? (
                     <>
                       {each === costMeasure && <AtLeast rows={byDay.data.data} />}
@@ -126,16 +119,18 @@ export default function UsagePage() {
               </button>
             ))}
           </div>
-          {byDay.data ? (
-            <Plot
-              label={`${measure.label} a day from ${span.from} to ${span.to}: ${total} in all`}
-              days={days}
-              series={isSplit && split.length > 0 ? split : whole}
-              measure={measure}
-            />
-          ) : (
-            <div class="skeleton h-[260px]" role="status" aria-label="Loading" />
-          )}
+          <div class="p-4">
+            {byDay.data ? (
+              <Plot
+                label={`${measure.label} a day from ${span.from} to ${span.to}: ${total} in all`}
+                days={days}
+                series={isSplit && split.length > 0 ? split : whole}
+                measure={measure}
+              />
+            ) : (
+              <div class="skeleton h-[260px]" role="status" aria-label="Loading" />
+            )}
+          </div>
         </div>
       )}
       {/* One failure is reported once: the plot's stands for all that follows. */}

@@ -6,8 +6,9 @@ import { useAction } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
 import type { TestedModel } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Form, SelectField } from "../ui/field.tsx";
+import { Form } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Notice, Problem } from "../ui/states.tsx";
 
 export function ModelTest({ models, usual }: { models: readonly string[]; usual: string }) {

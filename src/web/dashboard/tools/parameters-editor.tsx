@@ -3,6 +3,8 @@ import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
 import { TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
+import { Segments } from "../ui/segments.tsx";
+import { Select } from "../ui/select.tsx";
 import {
   emptyRow,
   exampleParameters,
@@ -31,19 +33,14 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
   return (
     <fieldset>
       <legend class="mb-1.5 font-medium">Parameters</legend>
-      <div class="mb-4 flex gap-1.5">
-        {(["rows", "json"] as const).map((one) => (
-          <Button
-            key={one}
-            kind={mode === one ? "secondary" : "ghost"}
-            disabled={mode !== one && (one === "rows" ? !hasRows(draft) : "problem" in read)}
-            onClick={() => mode !== one && onDraft(switchMode(draft))}
-          >
-            {one === "rows" ? "Fields" : "JSON"}
-            {mode === one && <span class="sr-only"> (chosen)</span>}
-          </Button>
-        ))}
-      </div>
+      <Segments
+        label="Parameters as"
+        class="mb-4"
+        value={mode}
+        isDisabled={mode === "json" ? !hasRows(draft) : "problem" in read}
+        onValue={() => onDraft(switchMode(draft))}
+        options={{ rows: "Fields", json: "JSON" }}
+      />
       {mode === "json" ? (
         <TextField
           label="JSON Schema"
@@ -131,9 +128,9 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
         value={row.name}
         onInput={({ currentTarget: { value: name } }) => onRow({ ...row, name })}
       />
-      <select
+      <Select
         aria-label={`Type of parameter ${number}`}
-        class="control w-auto shrink-0"
+        class="shrink-0"
         value={row.type}
         onChange={({ currentTarget: { value: type } }) => onRow({ ...row, type })}
       >
@@ -142,7 +139,7 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
             {label}
           </option>
         ))}
-      </select>
+      </Select>
       <label class="flex items-center gap-1.5">
         <input
           type="checkbox"

@@ -1,8 +1,9 @@
 /** The dialog in which a tool is added or changed. */
 import type { Tool } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { CheckField, SelectField, TextField } from "../ui/field.tsx";
+import { CheckField, TextField } from "../ui/field.tsx";
 import { useDraft } from "../ui/guarded-save.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { NoteField } from "../versions/note.tsx";
 import { HeadersEditor } from "./headers-editor.tsx";
 import { ParametersEditor } from "./parameters-editor.tsx";

@@ -14,18 +14,21 @@ interface ChoiceProps {
   name: string;
   value: string;
   options: readonly { name: string; label: string }[];
+  /** What holds where the address is silent; not set: none of the options. */
+  usual?: string;
 }
 
-export function Choice({ label, name, value, options }: ChoiceProps) {
+export function Choice({ label, name, value, options, usual = "" }: ChoiceProps) {
+  const isChosen = value !== usual;
   return (
     <span class="relative inline-flex max-w-full">
       <select
         aria-label={label}
-        class={`${chip} max-w-full appearance-none pr-8 [field-sizing:content] ${value ? chosen : ""}`}
+        class={`${chip} max-w-full appearance-none pr-8 [field-sizing:content] ${isChosen ? chosen : ""}`}
         value={value}
-        onChange={({ currentTarget }) => replaceSearch({ [name]: currentTarget.value })}
+        onChange={({ currentTarget: { value: next } }) => replaceSearch({ [name]: next === usual ? null : next })}
       >
-        <option value="">{label}</option>
+        {usual === "" && <option value="">{label}</option>}
         {options.map((option) => (
           <option key={option.name} value={option.name}>
             {option.label}
@@ -35,9 +38,18 @@ export function Choice({ label, name, value, options }: ChoiceProps) {
       <ChevronDown
         size={14}
         aria-hidden="true"
-        class={`pointer-events-none absolute inset-y-0 my-auto right-3 ${value ? "text-accent" : ""}`}
+        class={`pointer-events-none absolute inset-y-0 my-auto right-3 ${isChosen ? "text-accent" : ""}`}
       />
     </span>
+  );
+}
+
+export function Filters({ class: more = "", children }: { class?: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields.
+    <div role="group" aria-label="Filters" class={`flex flex-wrap gap-1.5 ${more}`}>
+      {children}
+    </div>
   );
 }
 

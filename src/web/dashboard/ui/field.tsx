@@ -3,7 +3,7 @@ import { Eye, EyeOff } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 
-interface FieldProps {
+export interface FieldProps {
   label: string;
   hint?: ComponentChildren;
   error?: string | undefined;
@@ -89,35 +89,6 @@ export function TextField({ label, hint, error, aside, value, onValue, isCode, c
           onInput={(event: { currentTarget: { value: string } }) => onValue(event.currentTarget.value)}
           class={`control ${rows === undefined ? "" : "block leading-relaxed"} ${isCode ? "font-mono text-13" : ""}`}
         />
-      )}
-    </Field>
-  );
-}
-
-interface SelectProps extends FieldProps {
-  value: string;
-  onValue(value: string): void;
-  options: readonly { value: string; label: string }[];
-  disabled?: boolean;
-}
-
-export function SelectField({ value, onValue, options, disabled, ...field }: SelectProps) {
-  return (
-    <Field {...field}>
-      {(wiring) => (
-        <select
-          {...wiring}
-          value={value}
-          disabled={disabled}
-          onChange={(event) => onValue(event.currentTarget.value)}
-          class="control"
-        >
-          {options.map((option) => (
-            <option key={option.value} value={option.value}>
-              {option.label}
-            </option>
-          ))}
-        </select>
       )}
     </Field>
   );

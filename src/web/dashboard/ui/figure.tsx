@@ -9,8 +9,8 @@ export function Figures({ class: columns, children }: { class: string; children:
 
 interface FigureProps {
   title: string;
-  /** Texts are formatted already; null is not known yet. */
-  value: number | string | null;
+  /** All but numbers is formatted already; null is not known yet. */
+  value: ComponentChildren;
   /** Of the value, where it is rounded. */
   exact?: string | undefined;
   isWarning?: boolean;

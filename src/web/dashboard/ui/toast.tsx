@@ -39,7 +39,7 @@ export function Toast() {
       class={`pointer-events-none fixed inset-x-0 m-0 w-full bg-transparent p-0 flex justify-center px-4 ${value?.isLow ? "top-auto bottom-4" : "top-4 bottom-auto"}`}
     >
       {value && (
-        <div class="pointer-events-auto flex animate-[rise_160ms_ease-out] items-center gap-2 rounded-lg bg-ink py-2 pr-2 pl-4 text-14 text-ground floating">
+        <div class="pointer-events-auto flex animate-[rise_140ms_ease-out] items-center gap-2 rounded-lg bg-ink py-2 pr-2 pl-4 text-14 text-ground floating">
           <p>{value.text}</p>
           <button
             type="button"

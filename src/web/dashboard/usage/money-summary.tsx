@@ -3,6 +3,7 @@ import { toSearch } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
 import { formatExactMoney, formatRoundMoney } from "../lib/money.ts";
 import type { UsageRow } from "../lib/types.ts";
+import { Figure, Figures } from "../ui/figure.tsx";
 import { Pending } from "../ui/states.tsx";
 import { costMeasure, isPartPriced, sumOf } from "./series.ts";
 
@@ -17,7 +18,7 @@ export function MoneySummary({ nowMs = Date.now() }) {
   if (failed) return <Pending of={failed} class="mb-6" />;
   const rowOf = (day: string) => days.data?.data.filter((row) => row.day === day);
   return (
-    <dl class="mb-6 grid gap-3 sm:grid-cols-2">
+    <Figures class="mb-6 sm:grid-cols-2">
       <Amount name="Today" rows={rowOf(today)} other="Yesterday" otherRows={rowOf(yesterday)} />
       <Amount
         name="This month"
@@ -25,7 +26,7 @@ export function MoneySummary({ nowMs = Date.now() }) {
         other="Same period last month"
         otherRows={before.data?.data}
       />
-    </dl>
+    </Figures>
   );
 }
 
@@ -38,15 +39,9 @@ interface AmountProps {
 
 function Amount({ name, rows, other, otherRows }: AmountProps) {
   return (
-    <div class="card px-4 py-3 sm:px-5">
-      <dt class="text-13 text-muted">{name}</dt>
-      <dd>
-        <span class="block text-24 font-semibold tabular-nums">{rows ? <Cost rows={rows} /> : "–"}</span>
-        <span class="text-13 text-muted tabular-nums">
-          {other}: {otherRows ? <Cost rows={otherRows} /> : "–"}
-        </span>
-      </dd>
-    </div>
+    <Figure title={name} value={rows ? <Cost rows={rows} /> : null}>
+      {other}: {otherRows ? <Cost rows={otherRows} /> : "–"}
+    </Figure>
   );
 }
 

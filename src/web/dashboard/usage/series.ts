@@ -37,10 +37,10 @@ export const costMeasure: Measure = {
 };
 
 export const ranges = [
-  { value: "7", label: "Last 7 days" },
-  { value: "30", label: "Last 30 days" },
-  { value: "90", label: "Last 90 days" },
-  { value: "365", label: "Last 12 months" },
+  { name: "7", label: "Last 7 days" },
+  { name: "30", label: "Last 30 days" },
+  { name: "90", label: "Last 90 days" },
+  { name: "365", label: "Last 12 months" },
 ] as const;
 
 export interface Series {

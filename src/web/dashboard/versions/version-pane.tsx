@@ -6,7 +6,7 @@ import { useLoad } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion, CompanionVersion, FieldChange, WholeCompanionVersion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { SelectField } from "../ui/field.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Badge, Pending } from "../ui/states.tsx";
 import { ChangeList } from "./change-list.tsx";
 import { RestoreDialog } from "./restore-dialog.tsx";

@@ -7,8 +7,8 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, Page, VisitorKey } from "../lib/types.ts";
 import { Snippet } from "../ui/copy.tsx";
-import { SelectField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { Notice } from "../ui/states.tsx";
 import { languages, pageSnippet, pairSnippet, privateKeyVariable, secretVariable } from "./snippets.ts";
 

@@ -3,8 +3,9 @@ import { MetadataPairs } from "../budgets/metadata-pairs.tsx";
 import { noPairs } from "../lib/metadata-pairs.ts";
 import type { Webhook } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { CheckField, SelectField, TextField } from "../ui/field.tsx";
+import { CheckField, TextField } from "../ui/field.tsx";
 import { useDraft } from "../ui/guarded-save.tsx";
+import { SelectField } from "../ui/select.tsx";
 import { eventTypes, eventWords, findWebhookProblems, toWebhookDraft, type WebhookDraft } from "./webhook-draft.ts";
 
 interface WebhookFormProps {
