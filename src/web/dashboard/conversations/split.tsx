@@ -22,13 +22,12 @@ export function Split({ isOpen, list, children }: SplitProps) {
   }, [isOpen]);
   return (
     <div class="fills-window relative grid grid-cols-[minmax(0,1fr)] gap-4 md:grid-cols-[minmax(16rem,22.5rem)_minmax(0,1fr)]">
-      {/* Hidden, it keeps its place. */}
       <section
         aria-label="Conversations"
         onClickCapture={() => {
           scrolledTo.current = window.scrollY;
         }}
-        class={`flex min-h-0 flex-col gap-3 ${isOpen ? "max-md:invisible max-md:absolute max-md:inset-0" : ""}`}
+        class={`flex min-h-0 flex-col gap-3 ${isOpen ? "max-md:hidden" : ""}`}
       >
         {list}
       </section>

@@ -166,7 +166,7 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
       {hasDetails && (
         <aside
           aria-label="Details"
-          class="card relative shrink-0 overflow-y-auto p-4 max-sm:inset-0 max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-10 sm:max-lg:w-70 lg:w-60 xl:w-70"
+          class="card relative shrink-0 overflow-y-auto w-full p-4 max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-10 sm:w-70"
         >
           <IconButton label="Close the details" onClick={() => setHasDetails(false)} class="absolute top-3 right-3">
             <X size={18} aria-hidden="true" />
