@@ -19,7 +19,7 @@ export const powerLossRow: FaultRow = {
   story:
     "Everything that the server writes and syncs is recorded while visitors chat and companions come and go. From that, " +
     "files are made as a power failure at a random moment may leave them: what a sync had confirmed is there, of the rest " +
-    "some, all or nothing, in any order. What a client had been told by then must be in each of them, and each must be whole.",
+    "some, all or nothing, in any order. What had been acknowledged to clients by then must be in each of them, and each must be whole.",
   async run(context) {
     if (!canTrace()) return skipped("writes are recorded by strace, which is not there or may not trace");
     const tally = new Tally([...apiFaults, ...lossFaults]);
