@@ -8,8 +8,8 @@ import { lossFaults, verifyOnDisk, workOnDisk } from "./disk-work.ts";
 import { type FaultRow, type Outcome, skipped, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, openWorld, type World } from "./world.ts";
 
-const companions = { tiny: 130, short: 400, long: 1_500 };
-const failures = { tiny: 2, short: 20, long: 60 };
+const companions = { tiny: 60, short: 400, long: 1_500 };
+const failures = { tiny: 1, short: 20, long: 60 };
 const delayMicros = 5_000;
 const untilGone = 10_000;
 

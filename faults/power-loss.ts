@@ -8,9 +8,9 @@ import { lossFaults, verifyOnDisk, workOnDisk } from "./disk-work.ts";
 import { type FaultRow, type Random, type RowContext, skipped, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, openWorld, type World } from "./world.ts";
 
-const failures = { tiny: 25, short: 200, long: 1_000 };
+const failures = { tiny: 12, short: 200, long: 1_000 };
 /** Long enough that the log is copied into the database file more than once. */
-const companions = { tiny: 150, short: 400, long: 400 };
+const companions = { tiny: 90, short: 400, long: 400 };
 const files = ["companiond.db", "companiond.db-wal"] as const;
 
 export const powerLossRow: FaultRow = {
