@@ -3,7 +3,7 @@ import { X } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { replaceSearch } from "../lib/router.ts";
 import { Button } from "../ui/button.tsx";
-import { Chip, chip, chosen } from "../ui/chips.tsx";
+import { Chip, chip, chosen, Filters } from "../ui/chips.tsx";
 import { TextField } from "../ui/field.tsx";
 
 const prefix = "metadata.";
@@ -14,8 +14,7 @@ export function MetadataFilter({ filters }: { filters: readonly (readonly [strin
   const [value, setValue] = useState("");
   const isReady = field.trim() !== "" && value !== "";
   return (
-    // biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields.
-    <div role="group" aria-label="Filters" class="flex flex-wrap gap-1.5">
+    <Filters>
       <Chip label="Metadata" isChosen={false}>
         <form
           class="grid gap-3"
@@ -48,6 +47,6 @@ export function MetadataFilter({ filters }: { filters: readonly (readonly [strin
           <X size={14} aria-hidden="true" class="shrink-0" />
         </button>
       ))}
-    </div>
+    </Filters>
   );
 }

@@ -6,7 +6,7 @@ import { useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { ApiKey, AuditEntry, Json, Member, Page } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Choice, DateChip, edgeOf } from "../ui/chips.tsx";
+import { Choice, DateChip, edgeOf, Filters } from "../ui/chips.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
@@ -40,12 +40,11 @@ export default function AuditPage() {
   return (
     <>
       <PageHead title="Audit trail">Every change to companions, tokens, keys and accounts, and every sign-in.</PageHead>
-      {/* biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields. */}
-      <div role="group" aria-label="Filters" class="mb-4 flex flex-wrap gap-1.5">
+      <Filters class="mb-4">
         <Choice label="Kind" name="action" value={filters.action} options={kinds} />
         <Choice label="By" name="actor" value={filters.actor} options={useActors()} />
         <DateChip />
-      </div>
+      </Filters>
       <List
         label="Audit trail"
         columns={columns}
