@@ -8,9 +8,9 @@ import { lossFaults, verifyOnDisk, workOnDisk } from "./disk-work.ts";
 import { type FaultRow, type Random, type RowContext, skipped, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, openWorld, type World } from "./world.ts";
 
-const failures = { tiny: 25, short: 200, long: 1_000 };
+const failures = { tiny: 12, short: 200, long: 1_000 };
 /** Long enough that the log is copied into the database file more than once. */
-const companions = { tiny: 150, short: 400, long: 400 };
+const companions = { tiny: 90, short: 400, long: 400 };
 const files = ["companiond.db", "companiond.db-wal"] as const;
 
 export const powerLossRow: FaultRow = {
@@ -19,7 +19,7 @@ export const powerLossRow: FaultRow = {
   story:
     "Everything that the server writes and syncs is recorded while visitors chat and companions come and go. From that, " +
     "files are made as a power failure at a random moment may leave them: what a sync had confirmed is there, of the rest " +
-    "some, all or nothing, in any order. What a client had been told by then must be in each of them, and each must be whole.",
+    "some, all or nothing, in any order. What had been acknowledged to clients by then must be in each of them, and each must be whole.",
   async run(context) {
     if (!canTrace()) return skipped("writes are recorded by strace, which is not there or may not trace");
     const tally = new Tally([...apiFaults, ...lossFaults]);

@@ -1,6 +1,6 @@
 /**
- * Photographs every page and state that people see, at 360 and 1280 pixels, light and dark, for the eye: of the
- * executable in `dist`, with companions, visitors and a team that have talked.
+ * Photographs every page and state that people see, on a phone of 360 pixels that is touched and at 1280 pixels, light
+ * and dark, for the eye: of the executable in `dist`, with companions, visitors and a team that have talked.
  *
  *   bun scripts/build.ts && bun scripts/screenshots.ts --out FOLDER [--beside EARLIER] [--only WORD]
  *
@@ -16,7 +16,16 @@ import type { Scene } from "./screenshots/scene.ts";
 import { widgetScenes } from "./screenshots/widget-scenes.ts";
 import { openScreenshotWorld, type ScreenshotWorld } from "./screenshots/world.ts";
 
-const sizes = { wide: { width: 1280, height: 860 }, phone: { width: 360, height: 740 } };
+const sizes = {
+  wide: { viewport: { width: 1280, height: 860 } },
+  phone: { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+};
+/** A microphone without one, and leave to use it. */
+const flags = [
+  "--use-fake-device-for-media-stream",
+  "--use-fake-ui-for-media-stream",
+  "--autoplay-policy=no-user-gesture-required",
+];
 
 const { values } = parseArgs({
   options: { out: { type: "string" }, beside: { type: "string" }, only: { type: "string", default: "" } },
@@ -28,10 +37,10 @@ mkdirSync(folder, { recursive: true });
 const world = await openScreenshotWorld();
 const scenes = [...dashboardScenes(world), ...widgetScenes(world)].filter(({ name }) => name.includes(values.only));
 const failures: string[] = [];
-for (const [size, viewport] of Object.entries(sizes)) {
+for (const [size, screen] of Object.entries(sizes)) {
   for (const colorScheme of ["light", "dark"] as const) {
-    const signedIn = await open({ viewport, colorScheme }, world.cookie);
-    const visitor = await open({ viewport, colorScheme }, null);
+    const signedIn = await open({ ...screen, colorScheme }, world.cookie);
+    const visitor = await open({ ...screen, colorScheme }, null);
     for (const scene of scenes) {
       const { page } = scene.isSignedIn ? signedIn : visitor;
       const name = `${scene.name}-${size}-${colorScheme}`;
@@ -43,12 +52,12 @@ for (const [size, viewport] of Object.entries(sizes)) {
 writeFileSync(join(folder, "index.html"), renderIndex(values.beside));
 console.log(`${readdirSync(folder).length - 1} pictures in ${folder}, ${failures.length} failed`);
 for (const failure of failures) console.log(failure);
-await (await launchBrowser()).close();
+await (await launchBrowser(flags)).close();
 await world[Symbol.asyncDispose]();
 process.exit(failures.length === 0 ? 0 : 1);
 
 async function open(options: object, cookie: ScreenshotWorld["cookie"] | null) {
-  const context = await (await launchBrowser()).newContext({ ...options, reducedMotion: "reduce" });
+  const context = await (await launchBrowser(flags)).newContext({ ...options, reducedMotion: "reduce" });
   context.setDefaultTimeout(6000);
   if (cookie !== null) await context.addCookies([cookie]);
   return { page: await context.newPage(), close: () => context.close() };

@@ -19,7 +19,7 @@ export const questions: readonly Asked[] = [
   { said: ["Is there a discount for students?"], contact: true },
 ];
 
-/** So that the most of it is found, and a few questions are not, as in life. */
+/** So that most of it is found, and a few questions are not, as in life. */
 export const furtherSources = [
   {
     title: "Shipping and orders",

@@ -1,10 +1,10 @@
 /** The widget on a shop's page, and the companion's own page. */
 import type { Page } from "playwright-core";
-import { widgetOn } from "../../test/support/widget-world.ts";
+import { type Widget, widgetOn } from "../../test/support/widget-world.ts";
 import type { Scene } from "./scene.ts";
 import type { ScreenshotWorld } from "./world.ts";
 
-export function widgetScenes({ server, companion, tinted, shopUrl }: ScreenshotWorld): Scene[] {
+export function widgetScenes({ server, companion, tinted, speaking, voiceSocket, shopUrl }: ScreenshotWorld): Scene[] {
   const on = (name: string, act: (page: Page) => Promise<unknown>, url = shopUrl): Scene => ({
     name: `widget-${name}`,
     url,
@@ -31,6 +31,20 @@ export function widgetScenes({ server, companion, tinted, shopUrl }: ScreenshotW
     }
     return widget;
   };
+  const call = (state: string, act: (widget: Widget) => unknown, sentence: string): Scene =>
+    on(
+      `voice-${state}`,
+      async (page) => {
+        const widget = await open(page);
+        await widget.button("Start voice chat").click();
+        const shows = (text: string) => widget.element.locator(".voice").getByText(text, { exact: true }).waitFor();
+        await shows("Listening");
+        await act(widget);
+        await shows(sentence);
+      },
+      `${shopUrl}?token=${speaking.embed_token}`,
+    );
+  const speak = () => voiceSocket.speak("Of course! Your bicycle is ready on Friday, from nine in the morning.", 4000);
   return [
     on("launcher", (page) => widgetOn(page).launcher.waitFor()),
     on("open", open),
@@ -38,6 +52,15 @@ export function widgetScenes({ server, companion, tinted, shopUrl }: ScreenshotW
     on("rich", (page) => ask(page, "How do returns work?")),
     on("code", (page) => ask(page, "Show me the API")),
     on("long", (page) => ask(page, "Do you repair e-bikes?", "How long does shipping take?", "How do returns work?")),
+    on("person", async (page) => {
+      const widget = await ask(page, "Do you repair e-bikes?");
+      await widget.button("Talk to a person").click();
+      await page.getByText("The team has been asked.").waitFor();
+    }),
+    call("listening", () => {}, "Listening"),
+    call("speaking", speak, "Hotline is speaking"),
+    call("muted", (widget) => widget.button("Mute microphone").click(), "Muted"),
+    call("ended", (widget) => widget.button("End voice chat").click(), "Voice chat ended"),
     on("failed", async (page) => {
       const widget = await ask(page, "When are you open on Saturdays?");
       await page.route("**/chat", (route) => route.fulfill({ status: 502, json: { code: "upstream_error" } }));

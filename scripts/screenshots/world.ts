@@ -3,7 +3,9 @@ import { SignJWT } from "jose";
 import { type ApiClient, apiClient } from "../../test/support/api-client.ts";
 import { openDashboardWorld, password } from "../../test/support/dashboard-world.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { startMockElevenLabs } from "../../test/support/mock-elevenlabs.ts";
 import { wholeStream } from "../../test/support/mock-llm-replies.ts";
+import { type MockVoiceSocket, startMockVoiceSocket } from "../../test/support/mock-voice-socket.ts";
 import { answerTo, furtherSources, questions } from "./said.ts";
 
 export interface ScreenshotWorld extends AsyncDisposable {
@@ -11,6 +13,10 @@ export interface ScreenshotWorld extends AsyncDisposable {
   companion: { id: string; embed_token: string };
   /** With an appearance of its own. */
   tinted: { embed_token: string };
+  /** With a voice. */
+  speaking: { embed_token: string };
+  /** The voice's own end of all calls. */
+  voiceSocket: MockVoiceSocket;
   /** A rich one, by a signed-in visitor. */
   conversation: { id: string };
   /** The owner's session, who is an operator too. */
@@ -21,7 +27,12 @@ export interface ScreenshotWorld extends AsyncDisposable {
 
 /** Resolves once everything has been said. */
 export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
+  const provider = await startMockElevenLabs();
+  const voiceSocket = startMockVoiceSocket();
+  provider.setSocketUrl(voiceSocket.url);
   const world = await openDashboardWorld({
+    ELEVENLABS_API_KEY: provider.apiKey,
+    ELEVENLABS_BASE_URL: provider.url,
     COMPANIOND_PRICES: JSON.stringify({ "test-model": { input: 0.4, output: 1.6 } }),
   });
   const email = "owner@shop.example";
@@ -64,6 +75,7 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
       teaser: { text: "Questions about sizes? Ask me!", after_seconds: 0 },
     },
   });
+  const speaking = await make("/api/companions", { name: "Hotline", theme_color: "#7c3aed", voice_id: "voice_1" });
   const base = `/api/companions/${companion.id}`;
   await make(`${base}/embed-tokens`, { name: "Landing page" });
   await make(`${base}/sources`, {
@@ -157,11 +169,13 @@ export async function openScreenshotWorld(): Promise<ScreenshotWorld> {
   });
   return {
     server: world.server,
-    ...{ companion, tinted, conversation },
+    ...{ companion, tinted, speaking, voiceSocket, conversation },
     cookie: { name, value, url: world.server.url, httpOnly: true, sameSite: "Lax" },
     shopUrl: site.url.href,
     async [Symbol.asyncDispose]() {
       await site.stop(true);
+      await voiceSocket.close();
+      await provider.close();
       await world[Symbol.asyncDispose]();
     },
   };

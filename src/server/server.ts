@@ -45,7 +45,7 @@ export interface RunningServer {
   drain(graceMs: number, noticeMs?: number): Promise<void>;
 }
 
-/** What an earlier server left is looked for after the first answers: a quarter of a start went into the statements for it. */
+/** Sources and deliveries that an earlier server left are looked for after the first answers: a seventh of a start went into that. */
 const wakeAfterMs = 50;
 /** How long the last writes may take before their connection is cut. */
 const lastWordsMs = 100;
@@ -121,11 +121,11 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   });
 
   const jobs = startJobs(services);
+  services.people.start();
+  services.modelDates.start();
   const waking = setTimeout(() => {
     services.indexing.wake();
     services.events.wake();
-    services.people.start();
-    services.modelDates.start();
   }, wakeAfterMs);
   const idleMemory = startIdleMemory();
 

@@ -1,5 +1,5 @@
 /** SQLite and its disk: when a write is on it, what a failing one does, and how the log gets into the database file. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { existsSync, renameSync, statSync } from "node:fs";
 import { openConnection } from "../../src/engines/sqlite/connection.ts";
 import type { StoreDatabase } from "../../src/engines/sqlite/database.ts";
@@ -180,6 +180,21 @@ describe("the log", () => {
     reader.run("COMMIT");
     await emptied;
     expect(log()?.log).toBe(1);
+    await engine.close();
+  });
+
+  test("is empty after a clean start, which no thread has to come for", async () => {
+    open();
+    await addPages(10);
+    await engine.close();
+    database = await openConnection(directory.path);
+    open();
+    // No `new` works on what is watched.
+    using workers = spyOn(globalThis, "Worker");
+    await engine.emptyLog();
+    expect(workers).not.toHaveBeenCalled();
+    await addPages(10);
+    await expect(engine.emptyLog()).rejects.toThrow();
     await engine.close();
   });
 

@@ -146,7 +146,7 @@ test("passages are looked at, a text is changed and read anew, a page is read ag
     prices,
     { type: "url", url: `${website.url}/returns` },
   ]);
-  await page.getByRole("button", { name: "Passages of Prices" }).click();
+  await page.getByRole("button", { name: "Passages Prices" }).click();
   const passages = page.getByRole("list", { name: "Passages" }).getByRole("listitem");
   await passages.first().getByText("An hour in the workshop costs 40 euros.").waitFor();
   expect(await findViolationsInState(page)).toEqual([]);

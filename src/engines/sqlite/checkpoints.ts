@@ -1,4 +1,5 @@
 /** Copies the write-ahead log into the database file beside the event loop, in a thread that is there while it has work. */
+import { statSync } from "node:fs";
 import type { StoreDatabase } from "./database.ts";
 import { unavailable } from "./failures.ts";
 import type { WriteQueue } from "./writer.ts";
@@ -26,8 +27,8 @@ const maxCopies = 4;
 /** How long an idle thread, which takes 8 MiB, is kept. */
 const idleMs = 30_000;
 
-/** In the executable modules have paths from the folder of the first one. */
-const threadUrl = import.meta.url.includes("$bunfs")
+/** In the executable, modules have paths from the folder of the first one; on Windows its files are on a drive `~BUN`. */
+const threadUrl = /\$bunfs|~BUN/.test(import.meta.url)
   ? "./engines/sqlite/checkpoint-thread.ts"
   : new URL("./checkpoint-thread.ts", import.meta.url).href;
 
@@ -67,6 +68,8 @@ export class Checkpoints {
 
   /** Leaves nothing in the log that was committed before; false if a reader prevents that. */
   async empty(): Promise<boolean> {
+    // As after a clean start: no thread has to come for that.
+    if (statSync(`${this.#database.filename}-wal`, { throwIfNoEntry: false })?.size === 0) return true;
     return await this.#whenIdle(async () => (await this.#writes.pauseFor(() => this.#ask("empty"))) === 0);
   }
 

@@ -53,7 +53,7 @@ export function createLive(parts: PeopleParts): Live {
   const sentence = h("span");
   const limit = h("div");
   const back = textButton("pill", strings.backToCompanion, goBack);
-  const team = h("div", { class: "team" }, h("div", {}, wait, sentence, limit), sound.button, back);
+  const team = h("div", { class: "team" }, h("div", {}, wait, sentence, limit), back, sound.button);
   element.before(team);
   const dots = h("div", { class: "row assistant" }, makeDots("body "));
   box.querySelector(".log .notice")?.before(dots);

@@ -16,15 +16,26 @@ export function useCompanionColumns(): readonly Column<Companion>[] {
   const replies = useWeeksReplies();
   return useMemo(
     () => [
-      { title: "Name", cell: (companion) => <NameCell companion={companion} /> },
+      { title: "Name", class: "has-picture", cell: (companion) => <NameCell companion={companion} /> },
       { title: "Website", cell: (companion) => <WebsiteCell companion={companion} /> },
       ...(replies === null
         ? []
-        : [{ title: "Replies, 7 days", isNumber: true, cell: ({ id }: Companion) => formatNumber(replies[id] ?? 0) }]),
+        : [
+            {
+              title: "Replies, 7 days",
+              isNumber: true,
+              cell: ({ id }: Companion) => (
+                <>
+                  {formatNumber(replies[id] ?? 0)}
+                  <span class="md:hidden"> {replies[id] === 1 ? "reply" : "replies"} this week</span>
+                </>
+              ),
+            },
+          ]),
       {
         title: "Changed",
         onPhone: "hide",
-        class: "md:w-px whitespace-nowrap text-muted",
+        class: "whitespace-nowrap text-muted",
         cell: (companion) => <Time at={companion.updated_at} />,
       },
     ],

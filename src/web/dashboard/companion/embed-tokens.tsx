@@ -31,7 +31,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
     },
     {
       title: "Last used",
-      onPhone: "titled",
+      onPhone: ({ last_used_at: at }) => (at === null ? "Never used" : <>Last used {formatRelative(at)}</>),
       class: "whitespace-nowrap text-muted",
       cell: (token) => <Time at={token.last_used_at} />,
     },

@@ -68,8 +68,8 @@ export function BehaviourSection(props: SectionProps) {
       <div class="space-y-5">
         <TextField
           label="System prompt"
-          rows={16}
-          class="[&_textarea]:h-[55vh] [&_textarea]:min-h-64"
+          rows={6}
+          class="grows"
           {...tie(props, "system_prompt", countPrompt(draft.system_prompt))}
           placeholder="You help the customers of a bicycle shop. Be brief, and friendly. When you do not know something, say so."
           hint="Sent with every message, so longer prompts cost more."

@@ -6,7 +6,7 @@ import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { saveFile } from "../ui/copy.tsx";
 import { Confirm } from "../ui/dialog.tsx";
-import { MoreMenu } from "../ui/menu.tsx";
+import { type MenuItem, MoreMenu } from "../ui/menu.tsx";
 import { say } from "../ui/toast.tsx";
 import { EraseVisitor } from "./visitor.tsx";
 
@@ -20,14 +20,16 @@ interface ActionsProps {
   conversation: ConversationWithMessages;
   path: string;
   companionName: string;
+  /** What else can be done, above these. */
+  more: readonly MenuItem[];
   onGone(): void;
 }
 
 /** Nothing for those who may do none of it. */
-export function MoreActions({ conversation, path, companionName, onGone }: ActionsProps) {
+export function MoreActions({ conversation, path, companionName, more, onGone }: ActionsProps) {
   const [asked, setAsked] = useState<"delete" | "erase" | null>(null);
   const { scopes } = useSession();
-  if (!scopes.includes("conversations:write")) return null;
+  const mayDelete = scopes.includes("conversations:write");
   const isKnown = conversation.visitor_id !== null || conversation.visitor !== null;
   const remove = { label: "Delete…", Icon: Trash2, isRisk: true, onChoose: () => setAsked("delete") };
   const erase = { label: "Erase visitor…", Icon: UserRoundX, isRisk: true, onChoose: () => setAsked("erase") };
@@ -37,7 +39,10 @@ export function MoreActions({ conversation, path, companionName, onGone }: Actio
   };
   return (
     <>
-      <MoreMenu label="More actions" items={isKnown ? [remove, erase] : [remove]} />
+      <MoreMenu
+        label="More actions"
+        items={[...more, ...(mayDelete ? [remove] : []), ...(mayDelete && isKnown ? [erase] : [])]}
+      />
       {asked === "delete" && (
         <Confirm
           title="Delete this conversation?"

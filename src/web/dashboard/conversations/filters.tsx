@@ -5,7 +5,7 @@ import { CompanionChip } from "../companion/companion-picker.tsx";
 import type { Query } from "../lib/api.ts";
 import { useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
-import { Choice, chip, DateChip, edgeOf, Toggle } from "../ui/chips.tsx";
+import { Choice, chip, DateChip, edgeOf, Filters as Row, Toggle } from "../ui/chips.tsx";
 
 const kinds: readonly { name: string; label: string; query: Query }[] = [
   { name: "open", label: "Open", query: { status: "open" } },
@@ -64,8 +64,7 @@ export function Filters() {
           }}
         />
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields. */}
-      <div role="group" aria-label="Filters" class="flex flex-wrap gap-1.5">
+      <Row>
         <CompanionChip />
         <DateChip />
         {switches.map(({ name, label }) => (
@@ -73,7 +72,7 @@ export function Filters() {
         ))}
         <Choice label="Channel" name="channel" value={value("channel")} options={[...channels]} />
         <Choice label="Status" name="kind" value={value("kind")} options={kinds} />
-      </div>
+      </Row>
       {visitor && (
         <p class="flex items-center gap-2 text-13 text-muted">
           {/* Cut at its own end, whichever direction it is written in. */}

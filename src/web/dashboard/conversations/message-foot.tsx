@@ -8,10 +8,15 @@ import { Badge } from "../ui/states.tsx";
 import { Rated } from "./feedback.tsx";
 import { SeenPassages } from "./seen-passages.tsx";
 
+/** The day stands above the messages of it. */
+const times = new Intl.DateTimeFormat("en", { timeStyle: "short" });
+
 export function MessageFoot({ message, companionId }: { message: Message; companionId: string }) {
   return (
     <>
-      <time dateTime={message.created_at}>{formatInstant(message.created_at)}</time>
+      <time dateTime={message.created_at} title={formatInstant(message.created_at)}>
+        {times.format(new Date(message.created_at))}
+      </time>
       {message.channel === "voice" && (
         <span class="inline-flex items-center gap-1">
           <Mic size={13} aria-hidden="true" />

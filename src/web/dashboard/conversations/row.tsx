@@ -57,9 +57,12 @@ export function ConversationRow({ row, href, isOpen = false, view, hasCompanion 
                 </>
               )}
             </span>
-            <span class="shrink-0 text-12">
-              <Time at={row.updated_at} />
-            </span>
+            {/* How long they wait is below. */}
+            {!row.waiting_since && (
+              <span class="shrink-0 text-12">
+                <Time at={row.updated_at} />
+              </span>
+            )}
             {!line && <Unread count={row.unread} />}
           </span>
           {first && (

@@ -1,6 +1,6 @@
 /** Conversations beside the one that is open; on phones one at a time. The keys j, k, e and / work wherever nothing is typed. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { ListedConversation } from "../lib/types.ts";
 import { ConversationRow } from "./row.tsx";
 
@@ -15,12 +15,19 @@ export function Split({ isOpen, list, children }: SplitProps) {
     document.addEventListener("keydown", followKey);
     return () => document.removeEventListener("keydown", followKey);
   }, []);
+  // On phones the list scrolls with the page, which a conversation takes from it.
+  const scrolledTo = useRef(0);
+  useLayoutEffect(() => {
+    if (!isOpen && scrolledTo.current > 0) window.scrollTo(0, scrolledTo.current);
+  }, [isOpen]);
   return (
     <div class="fills-window relative grid grid-cols-[minmax(0,1fr)] gap-4 md:grid-cols-[minmax(16rem,22.5rem)_minmax(0,1fr)]">
-      {/* Hidden, it keeps its place. */}
       <section
         aria-label="Conversations"
-        class={`flex min-h-0 flex-col gap-3 ${isOpen ? "max-md:invisible max-md:absolute max-md:inset-0" : ""}`}
+        onClickCapture={() => {
+          scrolledTo.current = window.scrollY;
+        }}
+        class={`flex min-h-0 flex-col gap-3 ${isOpen ? "max-md:hidden" : ""}`}
       >
         {list}
       </section>

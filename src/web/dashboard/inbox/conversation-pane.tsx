@@ -1,5 +1,5 @@
 /** The open conversation of the inbox: its transcript, who has it, what the team keeps of it, and where its person writes. */
-import { ChevronLeft, Download, PanelRight, X } from "lucide-preact";
+import { ChevronLeft, Download, PanelRight, UserRoundCheck, X } from "lucide-preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useTranscript } from "../chat/transcript.ts";
 import { exportConversation, MoreActions } from "../conversations/actions.tsx";
@@ -18,7 +18,7 @@ import { dropRow, inboxRows, typingMarks } from "./feed.ts";
 import { Lines } from "./lines.tsx";
 import { Outbox } from "./outbox.ts";
 import { useReadMarks } from "./read-marks.ts";
-import { StateBar } from "./state-bar.tsx";
+import { StateBar, takeOver } from "./state-bar.tsx";
 import { describeState, describeTyping, nameVisitor } from "./words.ts";
 
 const Details = lazy(async () => (await import("./details.tsx")).Details);
@@ -92,6 +92,10 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
   useEffect(() => outbox.begin(), [outbox]);
   const [hasDetails, setHasDetails] = useState(() => matchMedia("(min-width: 88rem)").matches);
   const exporting = useAction(async () => exportConversation(await transcript.readWhole(), companionName));
+  const afterReply = useAction(async () => {
+    await takeOver(path, { stop: false });
+    await transcript.reload();
+  });
   const earlier = useAction(transcript.loadEarlier);
   const typing = describeTyping(use(typingMarks), id, ownId);
   const { outgoing } = use(outbox.kept);
@@ -104,6 +108,13 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
     if (matchMedia("(max-width: 52rem)").matches) heading.current?.focus();
   }, []);
   const state = describeState(conversation, ownId);
+  const takeLater = {
+    label: "Take over after this reply",
+    Icon: UserRoundCheck,
+    onChoose: () => void afterReply.run(),
+  };
+  const more = mayReply && handoff?.state === "companion" ? [takeLater] : [];
+  const error = transcript.error ?? exporting.error ?? afterReply.error ?? earlier.error;
 
   return (
     <section aria-label="Conversation" class="fills-phone relative flex min-h-0 gap-4">
@@ -126,7 +137,7 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
           <IconButton label="Export" data-key="e" onClick={() => void exporting.run()}>
             <Download size={18} aria-hidden="true" />
           </IconButton>
-          <MoreActions conversation={conversation} path={path} companionName={companionName} onGone={onGone} />
+          <MoreActions {...{ conversation, path, companionName, onGone, more }} />
           <IconButton
             label="Details, notes and tags"
             aria-expanded={hasDetails}
@@ -137,9 +148,7 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
         </header>
         {handoff && mayReply && <StateBar {...{ conversation, path, companionName }} onChanged={transcript.reload} />}
         <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
-          {transcript.error !== null && <Problem class="mb-4">{toSentence(transcript.error)}</Problem>}
-          {exporting.error !== null && <Problem class="mb-4">{toSentence(exporting.error)}</Problem>}
-          {earlier.error !== null && <Problem class="mb-4">{toSentence(earlier.error)}</Problem>}
+          {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
           {transcript.hasEarlier && (
             <p class="mb-4 text-center">
               <Button isBusy={earlier.isBusy} onClick={() => void earlier.run()}>
@@ -157,7 +166,7 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
       {hasDetails && (
         <aside
           aria-label="Details"
-          class="card relative shrink-0 overflow-y-auto p-4 max-sm:inset-0 max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-10 sm:max-lg:w-70 lg:w-60 xl:w-70"
+          class="card relative shrink-0 overflow-y-auto w-full p-4 max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-10 sm:w-70"
         >
           <IconButton label="Close the details" onClick={() => setHasDetails(false)} class="absolute top-3 right-3">
             <X size={18} aria-hidden="true" />

@@ -1,6 +1,8 @@
 /** The messages of a conversation in the inbox, with who wrote them, and those on their way. */
+import { Fragment } from "preact";
 import { Bubble } from "../chat/bubble.tsx";
 import { MessageFoot } from "../conversations/message-foot.tsx";
+import { formatDay } from "../lib/format.ts";
 import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
@@ -27,19 +29,21 @@ export function Lines({ conversation, companionName, outgoing }: LinesProps) {
   return (
     <div class="space-y-4" role="log" aria-label="Transcript">
       {messages.map((message, at) => (
-        <Bubble
-          key={message.id}
-          speaker={message.role}
-          text={message.text}
-          name={nameOf(message)}
-          isPlain={message.author !== undefined}
-        >
-          <span dir="auto" aria-hidden="true" class={message.author ? "font-medium text-accent" : ""}>
-            {nameOf(message)}
-          </span>
-          <MessageFoot message={message} companionId={companion_id} />
-          {at === seenAt && <span>Seen</span>}
-        </Bubble>
+        <Fragment key={message.id}>
+          {dayOf(message) !== dayOf(messages[at - 1]) && <p class="text-center text-12 text-muted">{dayOf(message)}</p>}
+          <Bubble
+            speaker={message.role}
+            text={message.text}
+            name={nameOf(message)}
+            isPlain={message.author !== undefined}
+          >
+            <span dir="auto" aria-hidden="true" class={message.author ? "font-medium text-accent" : ""}>
+              {nameOf(message)}
+            </span>
+            <MessageFoot message={message} companionId={companion_id} />
+            {at === seenAt && <span>Seen</span>}
+          </Bubble>
+        </Fragment>
       ))}
       {findUnshown(outgoing, conversation, ownId).map(({ clientId, text, seq }) => (
         <Bubble key={clientId} speaker="assistant" text={text} name="You" isPlain>
@@ -51,4 +55,8 @@ export function Lines({ conversation, companionName, outgoing }: LinesProps) {
       ))}
     </div>
   );
+}
+
+function dayOf(message: Message | undefined): string {
+  return message ? formatDay(message.created_at) : "";
 }

@@ -19,6 +19,12 @@ interface BarProps {
   onChanged(): Promise<void>;
 }
 
+/** What ends a reply under way, unless the body has `stop: false`. */
+export async function takeOver(path: string, body: object): Promise<void> {
+  const taken = await call<{ state: string }>("POST", `${path}/take`, { body });
+  if (taken.state === "companion") say("It's yours after this reply.");
+}
+
 export function StateBar({ conversation, companionName, path, onChanged }: BarProps) {
   const ownId = personIdOf(useSession());
   const [isAsked, setIsAsked] = useState(false);
@@ -32,10 +38,7 @@ export function StateBar({ conversation, companionName, path, onChanged }: BarPr
     }
   });
   const post = (step: string, body: object) => () => call("POST", `${path}/${step}`, { body });
-  const take = (body: object) => async () => {
-    const taken = await call<{ state: string }>("POST", `${path}/take`, { body });
-    if (taken.state === "companion") say("It's yours after this reply.");
-  };
+  const take = () => takeOver(path, {});
   const setStatus = (status: string) => () => call("PATCH", path, { body: { status } });
   const press = (
     label: string,
@@ -50,14 +53,11 @@ export function StateBar({ conversation, companionName, path, onChanged }: BarPr
   return (
     <div class="border-b border-line bg-sunken px-4 py-2">
       <div class="flex flex-wrap items-center gap-2">
-        <p role="status" class="min-w-0 flex-1 basis-48 text-14">
+        <p role="status" class="min-w-0 flex-1 text-14">
           <Standing {...{ conversation, companionName, ownId }} />
         </p>
         <div class="flex flex-wrap gap-2">
-          {state === "waiting" && [
-            press("Decline", post("release", {}), "ghost"),
-            press("Take over", take({}), "primary"),
-          ]}
+          {state === "waiting" && [press("Decline", post("release", {}), "ghost"), press("Take over", take, "primary")]}
           {isMine && [press("Release", post("release", {})), press("Close", post("release", { close: true }))]}
           {state === "person" && !isMine && (
             <Button disabled={act.isBusy} onClick={() => setIsAsked(true)}>
@@ -68,8 +68,7 @@ export function StateBar({ conversation, companionName, path, onChanged }: BarPr
             status === "closed"
               ? press("Reopen", setStatus("open"), "ghost")
               : status != null && press("Close", setStatus("closed"), "ghost"),
-            press("After this reply", take({ stop: false }), "ghost"),
-            press("Take over", take({}), "primary"),
+            press("Take over", take, "primary"),
           ]}
         </div>
       </div>
@@ -80,7 +79,7 @@ export function StateBar({ conversation, companionName, path, onChanged }: BarPr
           action="Take over"
           kind="primary"
           onConfirm={async () => {
-            await take({ from: person.id })();
+            await takeOver(path, { from: person.id });
             await onChanged();
           }}
           onClose={() => setIsAsked(false)}
@@ -109,7 +108,7 @@ function Standing({ conversation, companionName, ownId }: StandingProps) {
       <>
         Waiting for a person · <Time at={since} />
         {until !== null && (
-          <span class="text-muted">
+          <span class="text-muted max-md:hidden">
             ; back to the companion <Time at={until} />
           </span>
         )}
@@ -125,7 +124,7 @@ function Standing({ conversation, companionName, ownId }: StandingProps) {
         </strong>{" "}
         took it <Time at={since} />
         {until !== null && (
-          <span class="text-muted">
+          <span class="text-muted max-md:hidden">
             ; released if idle <Time at={until} />
           </span>
         )}

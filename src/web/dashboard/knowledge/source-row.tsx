@@ -4,8 +4,7 @@ import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Source } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
-import { RowActions, RowLabel } from "../ui/menu.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { Time } from "../ui/page.tsx";
 import { Row } from "../ui/row-list.tsx";
 import { Badge } from "../ui/states.tsx";
@@ -54,15 +53,11 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
   return (
     <Row
       actions={
-        <RowActions name={title} items={items}>
-          {source.chunks > 0 && (
-            <Button onClick={() => onAct("passages")}>
-              <RowLabel Icon={BookOpen}>
-                Passages<span class="sr-only"> of {title}</span>
-              </RowLabel>
-            </Button>
-          )}
-        </RowActions>
+        <RowActions
+          name={title}
+          items={items}
+          first={source.chunks > 0 && { label: "Passages", Icon: BookOpen, onChoose: () => onAct("passages") }}
+        />
       }
     >
       <div class="flex min-w-0 items-start gap-3">

@@ -26,7 +26,12 @@ export default function AccountsPage() {
 
       cell: (account) => (
         <span class="wrap-anywhere">
-          <bdi>{account.email}</bdi> {account.id === own.id && <Badge>You</Badge>}
+          <bdi>
+            {account.email.slice(0, account.email.lastIndexOf("@"))}
+            <wbr />
+            {account.email.slice(account.email.lastIndexOf("@"))}
+          </bdi>{" "}
+          {account.id === own.id && <Badge>You</Badge>}
         </span>
       ),
     },

@@ -46,21 +46,15 @@ export default function ApiKeysPage() {
     },
     {
       title: "Last used",
-      onPhone: "titled",
       class: "text-muted lg:whitespace-nowrap",
       cell: ({ last_used_at, requests }) => (
         <span>
           <Time at={last_used_at} />
-          {requests > 0 && (
-            <>
-              <Comma />
-              <span class="text-13 md:block">
-                {formatNumber(requests)} {requests === 1 ? "request" : "requests"}
-              </span>
-            </>
-          )}
+          {requests > 0 && <span class="block text-13">{countRequests(requests)}</span>}
         </span>
       ),
+      onPhone: ({ last_used_at: at, requests }) =>
+        at === null ? "Never used" : `${countRequests(requests)}, the last ${formatRelative(at)}`,
     },
     {
       title: "",
@@ -96,6 +90,10 @@ export default function ApiKeysPage() {
       {asked && <KeyDialog asked={asked} onChanged={list.reload} onClose={() => setAsked(null)} />}
     </>
   );
+}
+
+function countRequests(count: number): string {
+  return `${formatNumber(count)} ${count === 1 ? "request" : "requests"}`;
 }
 
 /** Where a second line of a cell stands in one line with the first. */

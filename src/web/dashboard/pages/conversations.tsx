@@ -28,7 +28,9 @@ export default function ConversationsPage({ params }: { params: Params }) {
   return (
     <>
       <div class={openId === null ? "" : "max-md:hidden"}>
-        <PageHead title="Conversations">What visitors asked, and what they were answered. Updates live.</PageHead>
+        <PageHead title="Conversations">
+          <span class="max-md:hidden">What visitors asked, and what they were answered. Updates live.</span>
+        </PageHead>
       </div>
       {isUnused && openId === null ? (
         <Empty title="No conversations yet">

@@ -66,7 +66,9 @@ export default function InboxPage() {
   return (
     <>
       <div class={openId === null ? "" : "max-md:hidden"}>
-        <PageHead title="Inbox">Conversations that need a person.</PageHead>
+        <PageHead title="Inbox">
+          <span class="max-md:hidden">Conversations that need a person.</span>
+        </PageHead>
       </div>
       <Connection />
       <Split

@@ -5,15 +5,15 @@ import { CompanionChip } from "../companion/companion-picker.tsx";
 import { call, send, toSearch, toSentence } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useAction, useList } from "../lib/load.ts";
-import { useSearch } from "../lib/router.ts";
+import { navigate, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Lead } from "../lib/types.ts";
-import { Button, ButtonLink } from "../ui/button.tsx";
+import { Button } from "../ui/button.tsx";
 import { Filters } from "../ui/chips.tsx";
 import { saveFile } from "../ui/copy.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { ListFrame, Table } from "../ui/list.tsx";
-import { RowActions, RowLabel } from "../ui/menu.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -83,11 +83,8 @@ export default function LeadsPage() {
                         ? [{ label: "Delete…", Icon: Trash2, isRisk: true, onChoose: () => setAsked(lead) }]
                         : []
                     }
-                  >
-                    <ButtonLink href={`/app/conversations/${lead.conversation_id}`}>
-                      <RowLabel Icon={MessageSquareText}>Open conversation</RowLabel>
-                    </ButtonLink>
-                  </RowActions>
+                    first={openOf(lead)}
+                  />
                 ),
               },
             ]}
@@ -110,6 +107,11 @@ export default function LeadsPage() {
       )}
     </>
   );
+}
+
+function openOf({ conversation_id }: Lead) {
+  const href = `/app/conversations/${conversation_id}`;
+  return { label: "Open conversation", Icon: MessageSquareText, href, onChoose: () => navigate(href) };
 }
 
 function Contact({ lead: { email, name, message } }: { lead: Lead }) {

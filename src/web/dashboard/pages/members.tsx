@@ -61,7 +61,7 @@ function Members() {
     { title: "Companions", cell: ({ companion_ids }) => <Companions ids={companion_ids} /> },
     {
       title: "Two-factor",
-      onPhone: "titled",
+      onPhone: ({ has_totp }) => (has_totp ? "Two-factor on" : "No two-factor"),
       cell: ({ has_totp }) => (has_totp ? <Badge tone="good">On</Badge> : "Off"),
     },
     {
@@ -87,7 +87,7 @@ function Members() {
   return (
     <>
       <PageHead title="Members" actions={invite}>
-        Owners can do everything you can. Responders read conversations and answer visitors.
+        Owners manage everything. Responders read conversations and answer visitors.
       </PageHead>
       {!session.people.has_mail && (
         <Notice tone="neutral" class="mb-4">

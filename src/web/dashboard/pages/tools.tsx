@@ -9,7 +9,7 @@ import type { AskedOfTool, ToolAct } from "../tools/tool-dialog.tsx";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { ListFrame } from "../ui/list.tsx";
-import { RowActions, RowLabel } from "../ui/menu.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
 const ToolDialog = lazy(async () => (await import("../tools/tool-dialog.tsx")).ToolDialog);
@@ -77,7 +77,9 @@ function ToolRow({ tool, onAct }: { tool: Tool; onAct(what: ToolAct): void }) {
           <h2 class="min-w-0 font-medium wrap-anywhere" dir="auto">
             {title}
           </h2>
-          <code class="font-mono text-13 text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
+          {(mcp_url !== null || name !== title) && (
+            <code class="font-mono text-13 text-muted wrap-anywhere">{mcp_url === null ? name : `${name}_…`}</code>
+          )}
           {requires_visitor && <Badge tone="good">Verified visitors only</Badge>}
           {confirm && <Badge tone="warn">Asks before each call</Badge>}
         </div>
@@ -94,13 +96,8 @@ function ToolRow({ tool, onAct }: { tool: Tool; onAct(what: ToolAct): void }) {
           // The requests of MCP are not signed.
           .filter(({ what }) => what !== "rotate" || mcp_url === null)
           .map(({ what, ...item }) => ({ ...item, onChoose: () => onAct(what) }))}
-      >
-        <Button onClick={() => onAct("try")}>
-          <RowLabel Icon={Play}>
-            Try…<span class="sr-only"> {title}</span>
-          </RowLabel>
-        </Button>
-      </RowActions>
+        first={{ label: "Try…", Icon: Play, onChoose: () => onAct("try") }}
+      />
     </li>
   );
 }

@@ -1,11 +1,12 @@
 /** `/app/visitor-keys`: the keys with which websites vouch for their visitors, and the code that does so. */
-import { Plus, Trash2 } from "lucide-preact";
+import { Copy, Plus, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { formatDay, formatInstant } from "../lib/format.ts";
+import { formatDay, formatInstant, shortId } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
 import { isSameFilter } from "../lib/metadata-pairs.ts";
 import type { VisitorKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
+import { copy } from "../ui/copy.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { RowActions } from "../ui/menu.tsx";
@@ -38,7 +39,13 @@ export default function VisitorKeysPage() {
           <span dir="auto" class="font-medium wrap-anywhere">
             {name}
           </span>
-          <code class="block font-mono text-13 text-muted wrap-anywhere">{id}</code>
+          <code class="block font-mono text-13 text-muted">
+            <span class="max-md:sr-only">{id.slice(0, -8)}</span>
+            <span aria-hidden="true" class="md:hidden">
+              …
+            </span>
+            {shortId(id)}
+          </code>
         </span>
       ),
     },
@@ -67,7 +74,10 @@ export default function VisitorKeysPage() {
       cell: (key) => (
         <RowActions
           name={key.name}
-          items={[{ label: "Revoke…", Icon: Trash2, isRisk: true, onChoose: () => setAsked({ what: "revoke", key }) }]}
+          items={[
+            { label: "Copy ID", Icon: Copy, onChoose: () => void copy(key.id) },
+            { label: "Revoke…", Icon: Trash2, isRisk: true, onChoose: () => setAsked({ what: "revoke", key }) },
+          ]}
         />
       ),
     },

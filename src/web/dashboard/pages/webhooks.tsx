@@ -8,7 +8,7 @@ import type { Webhook } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { ListFrame } from "../ui/list.tsx";
-import { RowActions, RowLabel } from "../ui/menu.tsx";
+import { RowActions } from "../ui/menu.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Badge, Empty, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -106,21 +106,12 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
         items={acts
           .filter(({ what }) => what !== "deliveries" || !enabled)
           .map(({ what, ...item }) => ({ ...item, onChoose: () => onAct(what) }))}
-      >
-        {enabled ? (
-          <Button onClick={() => onAct("deliveries")}>
-            <RowLabel Icon={History}>
-              Deliveries<span class="sr-only"> {url}</span>
-            </RowLabel>
-          </Button>
-        ) : (
-          <Button isBusy={enable.isBusy} onClick={() => void enable.run()}>
-            <RowLabel Icon={Power}>
-              Enable<span class="sr-only"> {url}</span>
-            </RowLabel>
-          </Button>
-        )}
-      </RowActions>
+        first={
+          enabled
+            ? { label: "Deliveries", Icon: History, onChoose: () => onAct("deliveries") }
+            : { label: "Enable", Icon: Power, isBusy: enable.isBusy, onChoose: () => void enable.run() }
+        }
+      />
     </li>
   );
 }

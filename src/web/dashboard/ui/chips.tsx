@@ -5,7 +5,7 @@ import { replaceSearch, useSearch } from "../lib/router.ts";
 import { TextField } from "./field.tsx";
 
 export const chip =
-  "inline-flex min-h-7 items-center gap-1 rounded-full border border-strong bg-card px-3 text-13 hover:bg-sunken " +
+  "flex min-h-7 shrink-0 items-center gap-1 rounded-full border border-strong bg-card px-3 text-13 hover:bg-sunken " +
   "pointer-coarse:min-h-9";
 export const chosen = "border-accent bg-tint text-accent";
 
@@ -21,7 +21,7 @@ interface ChoiceProps {
 export function Choice({ label, name, value, options, usual = "" }: ChoiceProps) {
   const isChosen = value !== usual;
   return (
-    <span class="relative inline-flex max-w-full">
+    <span class="relative max-w-full shrink-0">
       <select
         aria-label={label}
         class={`${chip} max-w-full appearance-none pr-8 [field-sizing:content] ${isChosen ? chosen : ""}`}
@@ -44,11 +44,14 @@ export function Choice({ label, name, value, options, usual = "" }: ChoiceProps)
   );
 }
 
+/** Chips in rows; on phones in one, which scrolls. */
 export function Filters({ class: more = "", children }: { class?: string; children: ComponentChildren }) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields.
-    <div role="group" aria-label="Filters" class={`flex flex-wrap gap-1.5 ${more}`}>
-      {children}
+    <div class={`relative ${more}`}>
+      {/* biome-ignore lint/a11y/useSemanticElements: chips, not a set of fields. */}
+      <div role="group" aria-label="Filters" class="chips flex gap-1.5 md:flex-wrap [scrollbar-width:none]">
+        {children}
+      </div>
     </div>
   );
 }
@@ -72,7 +75,8 @@ export function Toggle({ label, name }: { label: string; name: string }) {
 export function Chip({ label, isChosen, children }: { label: string; isChosen: boolean; children: ComponentChildren }) {
   return (
     <details
-      class="relative max-w-full"
+      // On phones it hangs from the row, which would cut it.
+      class="max-w-full shrink-0 md:relative"
       onFocusOut={({ currentTarget, relatedTarget }) => {
         if (relatedTarget instanceof Node && !currentTarget.contains(relatedTarget)) currentTarget.open = false;
       }}

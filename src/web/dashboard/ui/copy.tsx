@@ -4,12 +4,14 @@ import { useEffect, useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { say } from "./toast.tsx";
 
-/** Resolves with whether it worked: the clipboard is absent on plain HTTP except on loopback, and refused in some frames. */
-async function copy(text: string): Promise<boolean> {
+/** Shows whether it worked, and resolves with that: the clipboard is absent on plain HTTP except on loopback, and refused in some frames. */
+export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
+    say("Copied.");
     return true;
   } catch {
+    say("Your browser blocked copying. Select the text instead.");
     return false;
   }
 }
@@ -22,13 +24,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
     return () => clearTimeout(timer);
   }, [isCopied]);
   return (
-    <Button
-      onClick={async () => {
-        const isDone = await copy(text);
-        setIsCopied(isDone);
-        say(isDone ? "Copied." : "Your browser blocked copying. Select the text instead.");
-      }}
-    >
+    <Button onClick={async () => setIsCopied(await copy(text))}>
       {isCopied ? <Check size={16} aria-hidden="true" /> : <Copy size={16} aria-hidden="true" />}
       {isCopied ? "Copied" : label}
     </Button>

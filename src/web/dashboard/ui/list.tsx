@@ -12,8 +12,8 @@ export interface Column<Row> {
   cell(row: Row): ComponentChildren;
   class?: string;
   isNumber?: boolean;
-  /** On phones cells are parts of one line below the row's title, with their own titles if so wanted. One that is null is left out. */
-  onPhone?: "hide" | "titled";
+  /** On phones cells are parts of one line below the row's title: after their own titles, or in other words. One that is null is left out. */
+  onPhone?: "hide" | "titled" | ((row: Row) => ComponentChildren);
 }
 
 interface TableProps<Row> {
@@ -28,7 +28,7 @@ interface TableProps<Row> {
 export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
   return (
     <div class="card overflow-x-auto overflow-y-hidden">
-      <table aria-label={label} class="w-full border-collapse max-md:block">
+      <table aria-label={label} class="w-full max-md:block">
         <thead class="max-md:sr-only">
           <tr class="border-b border-line text-left text-13 text-muted">
             {columns.map((column) => (
@@ -44,13 +44,8 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         </thead>
         <tbody class="max-md:block">
           {rows.map((row) => (
-            <tr
-              key={keyOf(row)}
-              class="relative border-line not-last:border-b hover:bg-sunken/50 max-md:block max-md:px-4 max-md:py-3"
-            >
+            <tr key={keyOf(row)} class="relative border-line not-last:border-b hover:bg-sunken">
               {columns.map((column, at) => {
-                const content = column.cell(row);
-                const isTitled = at > 0 && (column.onPhone === "titled" || column.isNumber);
                 return (
                   <td
                     key={column.title}
@@ -58,12 +53,7 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
                       column.isNumber ? "text-right tabular-nums" : ""
                     } ${column.class ?? ""}`}
                   >
-                    {isTitled && content !== null && (
-                      <span aria-hidden="true" class="md:hidden">
-                        {column.title}{" "}
-                      </span>
-                    )}
-                    {content}
+                    {drawCell(column, row)}
                   </td>
                 );
               })}
@@ -72,6 +62,18 @@ export function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function drawCell<Row>({ title, cell, onPhone }: Column<Row>, row: Row): ComponentChildren {
+  const content = cell(row);
+  if (content === null || !onPhone || onPhone === "hide") return content;
+  const isTitled = onPhone === "titled";
+  return (
+    <>
+      <span class="md:hidden">{isTitled ? `${title} ` : onPhone(row)}</span>
+      {isTitled ? content : <span class="max-md:hidden">{content}</span>}
+    </>
   );
 }
 

@@ -2,7 +2,7 @@
 import { Ellipsis, type LucideIcon } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { IconButton } from "./button.tsx";
+import { Button, ButtonLink, IconButton } from "./button.tsx";
 import { useMenu } from "./use-menu.ts";
 
 export interface MenuItem {
@@ -12,9 +12,17 @@ export interface MenuItem {
   onChoose(): void;
 }
 
-export function MoreMenu({ label, items }: { label: string; items: readonly MenuItem[] }) {
+interface MoreMenuProps {
+  label: string;
+  items: readonly MenuItem[];
+  /** Before the others, on phones only. */
+  onPhone?: MenuItem | false;
+}
+
+export function MoreMenu({ label, items, onPhone = false }: MoreMenuProps) {
   const { isOpen, close, frame, opener } = useMenu();
-  if (items.length === 0) return null;
+  const all = onPhone && matchMedia("(width < 52rem)").matches ? [onPhone, ...items] : items;
+  if (items.length === 0 && !onPhone) return null;
   return (
     <div {...frame}>
       <IconButton label={label} {...opener}>
@@ -22,7 +30,7 @@ export function MoreMenu({ label, items }: { label: string; items: readonly Menu
       </IconButton>
       {isOpen && (
         <Floating label={label}>
-          {items.map(({ label, Icon, isRisk, onChoose }) => (
+          {all.map(({ label, Icon, isRisk, onChoose }) => (
             <button
               key={label}
               type="button"
@@ -48,27 +56,34 @@ interface RowActionsProps {
   /** Of the row, for screen readers. */
   name: string;
   items: readonly MenuItem[];
-  /** The one button that is always in sight, if any. */
-  children?: ComponentChildren;
+  /** The one button in sight; on phones, where there is no room for it, the first of the menu. */
+  first?: (MenuItem & { href?: string; isBusy?: boolean }) | false;
 }
 
 /** What can be done with one row of a list. */
-export function RowActions({ name, items, children }: RowActionsProps) {
+export function RowActions({ name, items, first = false }: RowActionsProps) {
+  const words = first && (
+    <>
+      {first.label}
+      <span class="sr-only"> {name}</span>
+    </>
+  );
   return (
     <div class="flex shrink-0 items-center justify-end gap-1">
-      {children}
-      <MoreMenu label={`Actions for ${name}`} items={items} />
+      {first &&
+        (first.href === undefined ? (
+          <Button class="max-md:hidden" isBusy={first.isBusy === true} onClick={first.onChoose}>
+            {words}
+          </Button>
+        ) : (
+          <ButtonLink class="max-md:hidden" href={first.href}>
+            {words}
+          </ButtonLink>
+        ))}
+      <div class={items.length === 0 ? "md:hidden" : ""}>
+        <MoreMenu label={`Actions for ${name}`} items={items} onPhone={first} />
+      </div>
     </div>
-  );
-}
-
-/** Of the one button in sight: its sign alone on phones, where there is no room for more. */
-export function RowLabel({ Icon, children }: { Icon: LucideIcon; children: ComponentChildren }) {
-  return (
-    <>
-      <Icon size={16} aria-hidden="true" class="md:hidden" />
-      <span class="max-md:sr-only">{children}</span>
-    </>
   );
 }
 

@@ -73,7 +73,12 @@ const columns: readonly Column<FailedReplies>[] = [
     class: "text-muted text-pretty",
     cell: ({ kind }) => explainFailure(kind).remedy,
   },
-  { title: "Count", isNumber: true, cell: ({ replies }) => formatNumber(replies) },
+  {
+    title: "Count",
+    isNumber: true,
+    cell: ({ replies }) => formatNumber(replies),
+    onPhone: ({ replies }) => countReplies(replies),
+  },
   {
     title: "Last",
     onPhone: "titled",

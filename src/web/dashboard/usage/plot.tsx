@@ -7,6 +7,20 @@ import { isDark, theme } from "../lib/theme.ts";
 import { Failure } from "../ui/states.tsx";
 import type { Measure, Series } from "./series.ts";
 
+/** As much of the library's style sheet as is used here; pages without plots load nothing of it. */
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(`
+  .u-wrap { position: relative }
+  .u-wrap canvas { width: 100%; height: 100% }
+  .u-wrap div { position: absolute; top: 0; left: 0 }
+  .u-over { overflow: hidden }
+  .u-cursor-x, .u-cursor-pt { pointer-events: none }
+  .u-cursor-x { height: 100%; border-right: 1px dashed var(--edge) }
+  .u-cursor-pt { border-radius: 50% }
+  .u-select { display: none }
+`);
+document.adoptedStyleSheets.push(sheet);
+
 interface PlotProps {
   /** The accessible description of the plot. */
   label: string;

@@ -45,21 +45,19 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
           </span>
         ),
     },
-    ...(hasPrices
-      ? [{ title: "Cost", isNumber: true, cell: (row: UsageRow) => <Cost micros={row.cost_micros} /> }]
-      : []),
-    { title: "Messages", isNumber: true, cell: (row) => formatNumber(row.messages) },
-    { title: "Tokens in", isNumber: true, cell: (row) => formatNumber(row.input_tokens) },
-    { title: "Tokens out", isNumber: true, cell: (row) => <TokensOut row={row} /> },
-    { title: "Voice", isNumber: true, cell: (row) => formatAny(row.voice_sessions) },
-    { title: "Failed", isNumber: true, cell: (row) => formatAny(row.errors) },
+    ...(hasPrices ? [{ title: "Cost", isNumber: true, cell: costOf, onPhone: costOf }] : []),
+    numbers("Messages", ({ messages }) => formatNumber(messages)),
+    numbers("Tokens in", ({ input_tokens }) => formatNumber(input_tokens)),
+    numbers("Tokens out", (row) => <TokensOut row={row} />),
+    numbers("Voice", ({ voice_sessions }) => formatAny(voice_sessions)),
+    numbers("Failed", ({ errors }) => formatAny(errors)),
   ];
   if (isByCompanion) {
     const cell = ({ companion_id }: UsageRow) => <Left quota={quotas[companion_id ?? ""]} />;
-    columns.push({ title: "Left today", isNumber: true, cell });
+    columns.push(numbers("Left today", cell));
   }
   if (by.kind === "key") {
-    columns.push({ title: "Own requests", isNumber: true, cell: (row) => formatNumber(row.requests) });
+    columns.push(numbers("Own requests", ({ requests }) => formatNumber(requests)));
   }
   if (rows.length === 0) return <Empty title="No usage in this period" />;
   return (
@@ -73,6 +71,16 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
       )}
     </>
   );
+}
+
+/** On phones the title is the unit. */
+function numbers(title: string, cell: Column<UsageRow>["cell"]): Column<UsageRow> {
+  const onPhone = (row: UsageRow) => (
+    <>
+      {cell(row)} {title.toLowerCase()}
+    </>
+  );
+  return { title, isNumber: true, cell, onPhone };
 }
 
 /** Null for none: what hardly ever happens is shown if it did. */
@@ -90,9 +98,8 @@ function TokensOut({ row }: { row: UsageRow }) {
   );
 }
 
-function Cost({ micros }: { micros: number | null }) {
-  if (micros === null) return <span class="whitespace-nowrap text-muted">no price</span>;
-  return <>{formatMoney(micros)}</>;
+function costOf({ cost_micros: micros }: UsageRow) {
+  return micros === null ? <span class="whitespace-nowrap text-muted">no price</span> : formatMoney(micros);
 }
 
 /** What operators test models with counts under the id of their account. */

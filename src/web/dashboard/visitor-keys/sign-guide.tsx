@@ -64,7 +64,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
             .
           </Notice>
         )}
-        <Snippet text={code} copyLabel="Copy the server's code" />
+        <Snippet text={code} />
         <p class="mt-3 text-14 text-pretty text-muted">
           {isPair ? (
             <>
@@ -84,10 +84,7 @@ export function SignGuide({ keys }: { keys: readonly VisitorKey[] }) {
         title="In your page"
         hint="On every page. The widget asks your server for a token when it needs one, and for a new one before that ends."
       >
-        <Snippet
-          text={pageSnippet(server.base_url, companion?.embed_token ?? "EMBED_TOKEN")}
-          copyLabel="Copy the page's code"
-        />
+        <Snippet text={pageSnippet(server.base_url, companion?.embed_token ?? "EMBED_TOKEN")} />
         <p class="mt-3 text-14 text-pretty text-muted">
           If no one is signed in, your server responds with 401, and the visitor is anonymous. When someone signs out,
           call <Code>chat.identify(null)</Code>: it removes their data from the browser.
