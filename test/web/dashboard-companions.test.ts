@@ -19,6 +19,7 @@ test("makes a companion with everything", async () => {
   await page.getByText("Enter a name.").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Grace");
   await page.getByLabel("Greeting").fill("Ahoy!");
+  await page.getByText("More settings", { exact: true }).click();
   await page.getByRole("button", { name: "Add a question" }).click();
   await page.getByLabel("Question 1", { exact: true }).fill("When are you open?");
   await page.getByLabel("System prompt").fill("x".repeat(4000));
