@@ -19,6 +19,7 @@ test("makes a companion with everything", async () => {
   await page.getByText("Enter a name.").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("Grace");
   await page.getByLabel("Greeting").fill("Ahoy!");
+  await page.getByText("More settings", { exact: true }).click();
   await page.getByRole("button", { name: "Add a question" }).click();
   await page.getByLabel("Question 1", { exact: true }).fill("When are you open?");
   await page.getByLabel("System prompt").fill("x".repeat(4000));
@@ -239,7 +240,7 @@ test("shows snippets, and adds and revokes embed tokens", async () => {
   await page.getByLabel("Name", { exact: true }).fill("Landing page");
   await page.getByRole("button", { name: "Add", exact: true }).click();
   const row = page.getByRole("row", { name: /Landing page/ });
-  await row.getByText("never").waitFor();
+  await row.getByText("never", { exact: true }).waitFor();
   const tokens = (await api.call("GET", `/api/companions/${made.id}/embed-tokens`)).json.data;
   const added = tokens.find(({ name }) => name === "Landing page")?.token ?? "";
   await page.getByLabel("Embed token", { exact: true }).selectOption({ label: "Landing page" });

@@ -32,6 +32,8 @@ async function endSession({ api }: SignedInPage): Promise<void> {
 
 test("adding a question leads to its field, and to the empty one where there is one", async () => {
   const { page, complaints } = await world.openAs("owner", "/app/companions/new");
+  await page.locator("#profile input:focus").waitFor();
+  await page.getByText("More settings", { exact: true }).click();
   const add = page.getByRole("button", { name: "Add a question" });
   await add.focus();
   await page.keyboard.press("Enter");

@@ -95,7 +95,7 @@ export function Sidebar() {
     .filter(({ entries }) => entries.length > 0);
   return (
     <div class="flex h-full flex-col">
-      <a href={homePath} class="mx-3 mt-2 self-start rounded-md p-2">
+      <a href={homePath} class="self-start rounded-md px-5 pt-4 pb-2">
         <Wordmark />
       </a>
       <nav aria-label="Main" class="fades-below min-h-0 flex-1 overflow-y-auto px-3 pt-2 pb-6">

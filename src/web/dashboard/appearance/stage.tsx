@@ -99,12 +99,12 @@ export function Stage({ token, config, question }: StageProps) {
       >
         <div aria-hidden="true" class={`space-y-4 p-8 ${ground === "dark" ? "opacity-15" : "opacity-60"}`}>
           <div class="flex items-center justify-between">
-            <span class="h-5 w-28 rounded-md bg-[#c9cdd8]" />
-            <span class="h-3 w-40 rounded-md bg-[#e3e5ec]" />
+            <span class="h-5 w-12 rounded-md bg-[#e3e5ec]" />
+            <span class="h-3 w-48 rounded-md bg-[#e3e5ec]" />
           </div>
           <div class="h-28 rounded-2xl bg-[#eceef4]" />
-          {["w-3/4", "w-full", "w-5/6", "w-2/3"].map((width) => (
-            <div key={width} class={`h-3 rounded-md bg-[#e3e5ec] ${width}`} />
+          {["one", "two", "three"].map((line) => (
+            <div key={line} class="h-3 rounded-md bg-[#e3e5ec]" />
           ))}
           <div class="grid grid-cols-3 gap-4 pt-4">
             {["first", "second", "third"].map((card) => (

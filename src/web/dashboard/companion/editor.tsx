@@ -9,6 +9,7 @@ import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { KnowledgeSection, LimitsSection } from "./answers-sections.tsx";
 import { type Draft, type DraftField, findProblems, type Problems } from "./draft.ts";
+import { Fold } from "./fold.tsx";
 import { PeopleSection } from "./people-section.tsx";
 import { SaveBar, type Target } from "./save-bar.tsx";
 import { SectionIndex } from "./section-index.tsx";
@@ -84,24 +85,38 @@ export function Editor({ id, kept, round = 0, target, managed, onSave, children 
     else requestAnimationFrame(showProblem);
   }
 
+  const rest = (
+    <>
+      <BehaviourSection {...section} id={id} />
+      <h2 class="pt-4 text-13 font-medium text-muted">Advanced</h2>
+      <div class="card">
+        <KnowledgeSection {...section} id={id} />
+        <VoiceSection {...section} />
+        <AccessSection {...section} />
+        <VisitorsSection {...section} />
+        <PeopleSection {...section} />
+        <LimitsSection {...section} id={id} round={round} />
+        <ChallengeSection {...section} />
+        <MetadataSection {...section} />
+      </div>
+    </>
+  );
+
   return (
     <div ref={form} class={id === undefined ? "" : "grid items-start gap-8 lg:grid-cols-[200px_minmax(0,1fr)]"}>
       {id !== undefined && <SectionIndex />}
       <div class="min-w-0">
         <Form noValidate class="space-y-4" onSubmit={() => submit()}>
           <IdentitySection {...section} id={id} />
-          <BehaviourSection {...section} />
-          <h2 class="pt-4 text-13 font-medium text-muted">Advanced</h2>
-          <div class="card">
-            <KnowledgeSection {...section} id={id} />
-            <VoiceSection {...section} />
-            <AccessSection {...section} />
-            <VisitorsSection {...section} />
-            <PeopleSection {...section} />
-            <LimitsSection {...section} id={id} round={round} />
-            <ChallengeSection {...section} />
-            <MetadataSection {...section} />
-          </div>
+          {id === undefined ? (
+            <div class="card">
+              <Fold id="more" title="More settings" summary="Suggested questions, model, knowledge, voice, limits">
+                <div class="space-y-4">{rest}</div>
+              </Fold>
+            </div>
+          ) : (
+            rest
+          )}
           {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
           {(target === "new" || changes > 0 || discarded !== null) && (
             <SaveBar

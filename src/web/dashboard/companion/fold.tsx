@@ -15,7 +15,7 @@ interface FoldProps {
 export function Fold({ id, title, summary, hint, children }: FoldProps) {
   return (
     <details id={id} class="group scroll-mt-6 border-line not-first:border-t">
-      <summary class="flex items-center gap-4 rounded-2xl px-4 py-3 focus-visible:-outline-offset-2 sm:px-6 [&::-webkit-details-marker]:hidden">
+      <summary class="flex items-center gap-4 rounded-2xl px-4 py-3 focus-visible:-outline-offset-2 sm:px-6">
         <span class="min-w-0 flex-1">
           <span class="block text-16 font-semibold">{title}</span>
           <span dir="auto" class="block truncate text-13 text-muted group-open:hidden">

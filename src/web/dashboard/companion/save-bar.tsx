@@ -28,17 +28,15 @@ export function SaveBar(props: SaveBarProps) {
   const isDirty = changes > 0;
   return (
     <div
-      class={`flex flex-wrap items-center justify-end gap-2 rounded-2xl border border-line bg-card p-2.5 pl-4 ${
+      class={`flex flex-wrap items-center justify-end gap-2 ${
         // A form in which nothing was typed yet is free to be read.
-        isDirty || onUndo ? "sticky bottom-3 z-10 animate-[rise_140ms_ease-out] floating" : ""
+        isDirty || onUndo
+          ? "sticky bottom-3 z-10 animate-[rise_140ms_ease-out] rounded-2xl border border-line bg-card p-2.5 pl-4 floating"
+          : ""
       }`}
     >
       <p role="status" class={`mr-2 font-medium ${isDirty ? "" : "flex-1 text-muted"}`}>
-        {isDirty
-          ? `${changes} ${changes === 1 ? "change" : "changes"}`
-          : onUndo
-            ? "Changes discarded"
-            : "Only the name is required"}
+        {isDirty ? `${changes} ${changes === 1 ? "change" : "changes"}` : onUndo && "Changes discarded"}
       </p>
       {isDirty && target !== "new" && (
         <input

@@ -14,12 +14,12 @@ import { MetadataEditor } from "./metadata-editor.tsx";
 import { splitOrigins } from "./origins.ts";
 import { PlaceholderGuide } from "./visitors-sections.tsx";
 
-interface IdentityProps extends SectionProps {
-  /** The companion's; none for a new one. */
+interface FormProps extends SectionProps {
+  /** The companion's; none for a new one, of which the prompt comes first and the questions later. */
   id: string | undefined;
 }
 
-export function IdentitySection(props: IdentityProps) {
+export function IdentitySection(props: FormProps) {
   const { draft, id } = props;
   return (
     <Section id="profile" title="Profile">
@@ -32,7 +32,7 @@ export function IdentitySection(props: IdentityProps) {
           placeholder={`Hi, I'm ${draft.name.trim() || "Ada"}. How can I help you?`}
           hint="Shown before the first message. Leave empty for a default greeting."
         />
-        <StartersEditor {...props} />
+        {id === undefined ? <PromptField {...props} /> : <StartersEditor {...props} />}
         {id !== undefined && (
           <p class="text-13 text-muted">
             Colour, avatar and launcher are under{" "}
@@ -59,22 +59,31 @@ const efforts = [
   { value: "max", label: "As long as needed (max)" },
 ] as const;
 
-export function BehaviourSection(props: SectionProps) {
+function PromptField(props: SectionProps) {
   const { draft } = props;
+  return (
+    <>
+      <TextField
+        label="System prompt"
+        rows={6}
+        class="grows"
+        {...tie(props, "system_prompt", countPrompt(draft.system_prompt))}
+        placeholder="You help the customers of a bicycle shop. Be brief, and friendly. When you do not know something, say so."
+        hint="Visitors never see it. Sent with every message, so longer prompts cost more."
+      />
+      {draft.visitor_auth !== "off" && <PlaceholderGuide />}
+    </>
+  );
+}
+
+export function BehaviourSection(props: FormProps) {
+  const { draft, id } = props;
   const { server } = useSession();
   const models = server.models.includes(draft.model) || draft.model === "" ? [] : [draft.model];
   return (
-    <Section id="behaviour" title="Behaviour" hint="Visitors never see the prompt.">
+    <Section id="behaviour" title="Behaviour">
       <div class="space-y-5">
-        <TextField
-          label="System prompt"
-          rows={6}
-          class="grows"
-          {...tie(props, "system_prompt", countPrompt(draft.system_prompt))}
-          placeholder="You help the customers of a bicycle shop. Be brief, and friendly. When you do not know something, say so."
-          hint="Sent with every message, so longer prompts cost more."
-        />
-        {draft.visitor_auth !== "off" && <PlaceholderGuide />}
+        {id === undefined ? <StartersEditor {...props} /> : <PromptField {...props} />}
         <SelectField
           label="Model"
           {...tie(props, "model")}

@@ -64,7 +64,7 @@ export default function AccountsPage() {
         Everyone with access to this server.
       </PageHead>
       <SpendingSection stops={stops} />
-      <div class="relative mb-4">
+      <div class="relative mb-4 lg:max-w-md">
         <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
         <input
           type="search"

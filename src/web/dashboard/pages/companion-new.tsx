@@ -1,5 +1,5 @@
 /** `/app/companions/new`. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type Draft, emptyDraft, toNewBody } from "../companion/draft.ts";
 import { Editor } from "../companion/editor.tsx";
 import { call } from "../lib/api.ts";
@@ -16,9 +16,13 @@ export default function NewCompanionPage() {
     say(`${made.name} is ready. Try it, then put it on your website.`);
     navigate(`/app/companions/${made.id}/install`, { replace: true });
   }
+  // After the heading had it, which is announced all the same.
+  useEffect(() => document.querySelector<HTMLElement>("#profile input")?.focus(), []);
   return (
     <div class="mx-auto max-w-3xl">
-      <PageHead title="New companion" back={{ href: "/app/companions", label: "Companions" }} />
+      <PageHead title="New companion" back={{ href: "/app/companions", label: "Companions" }}>
+        Only the name is required. You can change everything later.
+      </PageHead>
       <Editor kept={kept} target="new" onSave={create} />
     </div>
   );

@@ -19,7 +19,7 @@ export function Door({ title, lead, children }: DoorProps) {
     document.title = `${title} · companiond`;
   }, [title]);
   return (
-    <main class="mx-auto flex min-h-screen w-full max-w-md flex-col justify-center px-4 py-10">
+    <main class="mx-auto flex min-h-dvh w-full max-w-md flex-col justify-center px-4 py-10">
       <div class="mb-8 flex justify-center">
         <Wordmark />
       </div>

@@ -10,7 +10,7 @@ import { Wordmark } from "../ui/wordmark.tsx";
 
 export function SetUpFrame({ children }: { children: ComponentChildren }) {
   return (
-    <div class="mx-auto min-h-screen w-full max-w-2xl px-4 py-6">
+    <div class="mx-auto min-h-dvh w-full max-w-2xl px-4 py-6">
       <header class="mb-8 flex items-center justify-between gap-4">
         <Wordmark />
         <Button kind="ghost" onClick={() => void signOut().catch((error: unknown) => say(toSentence(error)))}>

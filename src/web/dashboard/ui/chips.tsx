@@ -92,7 +92,9 @@ export function Chip({ label, isChosen, children }: { label: string; isChosen: b
         </span>
         <ChevronDown size={14} aria-hidden="true" />
       </summary>
-      <div class="absolute left-0 z-20 mt-1 w-64 rounded-lg border border-line bg-card p-3 floating">{children}</div>
+      <div class="absolute z-20 mt-1 w-72 max-md:fixed max-md:left-4 rounded-lg border border-line bg-card p-3 floating">
+        {children}
+      </div>
     </details>
   );
 }

@@ -19,7 +19,7 @@ export function PageSkeleton() {
   return (
     <div>
       <div class="skeleton h-8 w-48" />
-      <div class="skeleton mt-2 mb-8 h-4 w-72 max-w-full" />
+      <div class="skeleton mt-2 mb-8 h-3 w-72 max-w-full" />
       <Skeleton />
     </div>
   );

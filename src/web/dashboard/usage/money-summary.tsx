@@ -18,7 +18,7 @@ export function MoneySummary({ nowMs = Date.now() }) {
   if (failed) return <Pending of={failed} class="mb-6" />;
   const rowOf = (day: string) => days.data?.data.filter((row) => row.day === day);
   return (
-    <Figures class="mb-6 sm:grid-cols-2">
+    <Figures class="mb-6 grid-cols-2">
       <Amount name="Today" rows={rowOf(today)} other="Yesterday" otherRows={rowOf(yesterday)} />
       <Amount
         name="This month"
