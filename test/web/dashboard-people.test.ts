@@ -180,7 +180,7 @@ test("a responder reads and answers, and is offered nothing else", async () => {
   expect(await places.allInnerTexts()).toEqual(["Inbox", "Companions", "Knowledge gaps", "Conversations", "Leads"]);
   await hasCount(page.getByRole("link", { name: "New companion" }), 0);
   await page.getByRole("link", { name: "Ada" }).click();
-  await page.getByText("Hours", { exact: true }).waitFor();
+  await page.getByRole("heading", { name: "Hours" }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`/app/companions/${id}/knowledge`);
   await hasCount(page.getByRole("navigation", { name: "Companion", exact: true }).getByRole("link"), 2);
   await hasCount(page.getByRole("button", { name: /^Delete/ }), 0);
