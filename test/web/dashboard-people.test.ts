@@ -188,7 +188,9 @@ test("a responder reads and answers, and is offered nothing else", async () => {
   await places.getByText("Conversations").click();
   await page.getByRole("navigation", { name: "Conversations" }).getByRole("link", { name: "Ada" }).click();
   await page.getByRole("log").getByText("Are you open?", { exact: true }).waitFor();
-  await hasCount(page.getByRole("button", { name: "More actions" }), 0);
+  await press(page, "More actions");
+  expect(await page.getByRole("menuitem").allInnerTexts()).toEqual(["Take over after this reply"]);
+  await page.keyboard.press("Escape");
   await press(page, "Take over");
   await page.getByText("You took it").waitFor();
   await page.goto(`${world.server.url}/app/members`);
