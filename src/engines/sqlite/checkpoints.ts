@@ -32,21 +32,28 @@ const threadUrl = /\$bunfs|~BUN/.test(import.meta.url)
   ? "./engines/sqlite/checkpoint-thread.ts"
   : new URL("./checkpoint-thread.ts", import.meta.url).href;
 
+export interface CheckpointEvents {
+  /** A checkpoint failed, and is tried again once the log has grown. */
+  onProblem?: ((error: unknown) => void) | undefined;
+  onDone?: (() => void) | undefined;
+}
+
 export class Checkpoints {
   readonly #database: StoreDatabase;
   readonly #writes: WriteQueue;
   readonly #onProblem: (error: unknown) => void;
+  readonly #onDone: () => void;
   readonly #readLog;
   #thread: Worker | null = null;
   #idleTimer: ReturnType<typeof setTimeout> | null = null;
   #running: Promise<unknown> | null = null;
   #nextFrom = copiedFrom;
 
-  /** `onProblem`: a checkpoint failed, and is tried again once the log has grown. */
-  constructor(database: StoreDatabase, writes: WriteQueue, onProblem: (error: unknown) => void = () => {}) {
+  constructor(database: StoreDatabase, writes: WriteQueue, { onProblem, onDone }: CheckpointEvents) {
     this.#database = database;
     this.#writes = writes;
-    this.#onProblem = onProblem;
+    this.#onProblem = onProblem ?? (() => {});
+    this.#onDone = onDone ?? (() => {});
     this.#readLog = database.prepare<{ log: number }, []>("PRAGMA wal_checkpoint(NOOP)");
   }
 
@@ -120,6 +127,7 @@ export class Checkpoints {
     };
     thread.postMessage({ path: this.#database.filename, step } satisfies CheckpointRequest);
     const { pages, failure } = await reply.promise;
+    if (step === "finish" || step === "empty") this.#onDone();
     if (failure === null) return pages;
     const error = Object.assign(new Error(failure.message), { code: failure.code });
     if (failure.code === "SQLITE_IOERR_FSYNC") this.#writes.lose(error);

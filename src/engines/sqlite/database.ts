@@ -11,6 +11,8 @@ export interface StoreObserver {
   onStatement?: (sql: string) => void;
   /** A transaction of `writes` grouped writes was committed. */
   onCommit?: (writes: number) => void;
+  /** The log was copied into the database file or emptied, with a commit of the thread that does so. */
+  onCheckpoint?: () => void;
 }
 
 interface Finalizable {

@@ -89,7 +89,8 @@ export class SqliteEngine {
       sync: sync ?? (log && (() => log.sync())),
       onCommit: () => this.#files?.checkpoints.noteCommit(),
     });
-    this.#files = log && { log, checkpoints: new Checkpoints(database, this.#writes, onCheckpointProblem) };
+    const events = { onProblem: onCheckpointProblem, onDone: observer.onCheckpoint };
+    this.#files = log && { log, checkpoints: new Checkpoints(database, this.#writes, events) };
     // Commits and checkpoints leave the disk to these.
     database.run("PRAGMA synchronous = NORMAL");
     database.run("PRAGMA wal_autocheckpoint = 0");

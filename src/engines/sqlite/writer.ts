@@ -85,7 +85,11 @@ export class WriteQueue {
   /** Runs `work` while no write begins; those that arrive wait for it, for as long as for a lock. */
   async pauseFor<T>(work: () => Promise<T>): Promise<T> {
     this.#pauses++;
-    const timer = setTimeout(() => this.#refuse(new Error("the disk does not answer")), this.#lockLimitMs);
+    const refuse = () => this.#refuse(new Error("the disk does not answer"));
+    // Twice: where the event loop itself stood still, the disk has answered before the second timer.
+    let timer = setTimeout(() => {
+      timer = setTimeout(refuse, this.#lockLimitMs / 10);
+    }, this.#lockLimitMs);
     try {
       return await work();
     } finally {
