@@ -55,7 +55,7 @@ export function widgetScenes({ server, companion, tinted, speaking, voiceSocket,
     on("person", async (page) => {
       const widget = await ask(page, "Do you repair e-bikes?");
       await widget.button("Talk to a person").click();
-      await page.getByText("The team has been asked.").waitFor();
+      await page.locator(".team").getByText("The team has been asked.").waitFor();
     }),
     call("listening", () => {}, "Listening"),
     call("speaking", speak, "Hotline is speaking"),

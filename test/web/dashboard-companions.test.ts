@@ -20,6 +20,8 @@ test("makes a companion with everything", async () => {
   await page.getByLabel("Name", { exact: true }).fill("Grace");
   await page.getByLabel("Greeting").fill("Ahoy!");
   await page.getByText("More settings", { exact: true }).click();
+  // What is closed within it is drawn as closed.
+  await page.getByText("1,000 messages per day").or(page.getByText("Text only")).first().waitFor();
   await page.getByRole("button", { name: "Add a question" }).click();
   await page.getByLabel("Question 1", { exact: true }).fill("When are you open?");
   await page.getByLabel("System prompt").fill("x".repeat(4000));

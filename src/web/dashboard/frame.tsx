@@ -32,8 +32,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
     void refreshSession(refreshAfterMs);
   }, [at]);
   useEffect(() => {
-    if (isOpen) drawer.current?.showModal();
-    else drawer.current?.close();
+    if (!isOpen) return drawer.current?.close();
+    drawer.current?.showModal();
+    drawer.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }, [isOpen]);
 
   return (

@@ -20,7 +20,7 @@ export function Permissions({ chosen, onChosen, error }: PermissionsProps) {
         options={same ? presets : [...presets, custom]}
       />
       {error && <p class="mt-1.5 text-13 text-bad">{error}</p>}
-      <details class="group mt-4 rounded-lg border border-line px-3.5 py-2.5">
+      <details class="mt-4 rounded-lg border border-line px-3.5 py-2.5">
         <summary class="flex list-none items-center gap-3">
           <span class="min-w-0 flex-1">
             <span class="block font-medium">Single permissions</span>
@@ -29,7 +29,7 @@ export function Permissions({ chosen, onChosen, error }: PermissionsProps) {
               {chosen.length > 0 && `: ${describe(chosen)}`}
             </span>
           </span>
-          <ChevronDown size={16} aria-hidden="true" class="shrink-0 text-muted group-open:rotate-180" />
+          <ChevronDown size={16} aria-hidden="true" class="shrink-0 text-muted [[open]>summary_&]:rotate-180" />
         </summary>
         <div class="mt-3 space-y-2">
           {scopes.map(({ name, label, hint }) => (
