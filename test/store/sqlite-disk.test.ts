@@ -92,6 +92,16 @@ describe("a write and its sync", () => {
     expect([commits, syncs.length, lost]).toEqual([[1], 1, [new Error("EIO")]]);
   });
 
+  test("a sync that fails within a commit ends writing as one beside it does", async () => {
+    const queue = queueOf();
+    const failed = queue.run(() => {
+      throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_FSYNC" });
+    });
+    await expect(failed).rejects.toMatchObject({ code: "unavailable" });
+    await add(queue, "Rex");
+    expect([settled, syncs.length, lost.length]).toEqual([["Rex: unavailable"], 0, 1]);
+  });
+
   test("a disk that does not answer refuses what waits for it, and takes writes again once it answers", async () => {
     const queue = queueOf(1);
     const first = add(queue, "Rex");

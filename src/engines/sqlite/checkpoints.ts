@@ -1,7 +1,7 @@
 /** Copies the write-ahead log into the database file beside the event loop, in a thread that is there while it has work. */
 import { statSync } from "node:fs";
 import type { StoreDatabase } from "./database.ts";
-import { unavailable } from "./failures.ts";
+import { isFailedSync, unavailable } from "./failures.ts";
 import type { WriteQueue } from "./writer.ts";
 
 /**
@@ -130,7 +130,7 @@ export class Checkpoints {
     if (step === "finish" || step === "empty") this.#onDone();
     if (failure === null) return pages;
     const error = Object.assign(new Error(failure.message), { code: failure.code });
-    if (failure.code === "SQLITE_IOERR_FSYNC") this.#writes.lose(error);
+    if (isFailedSync(error)) this.#writes.lose(error);
     throw unavailable(error);
   }
 

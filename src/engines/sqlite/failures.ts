@@ -20,6 +20,11 @@ export function isStorageFailure(error: unknown): boolean {
   return storageCodes.some((name) => code.startsWith(`SQLITE_${name}`));
 }
 
+/** After which it is unknown what is on disk. */
+export function isFailedSync(error: unknown): boolean {
+  return ["SQLITE_IOERR_FSYNC", "SQLITE_IOERR_DIR_FSYNC"].includes(sqliteCode(error));
+}
+
 export function unavailable(cause?: unknown): AppError {
   return new AppError("unavailable", "Storage is currently unavailable. Try again later.", { cause });
 }

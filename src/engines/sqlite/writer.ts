@@ -4,7 +4,7 @@
  * log has been synced beside the loop. Meanwhile nothing else is committed, so that what arrives shares the next one.
  */
 import type { StoreDatabase, StoreObserver } from "./database.ts";
-import { isBusy, isStorageFailure, toStoreError, unavailable } from "./failures.ts";
+import { isBusy, isFailedSync, isStorageFailure, toStoreError, unavailable } from "./failures.ts";
 import { sleepBeforeTry } from "./retry.ts";
 
 interface Job {
@@ -198,6 +198,8 @@ export class WriteQueue {
       if (this.#database.inTransaction) this.#rollback.run();
       this.#pending.splice(0, started.length);
       for (const job of started) job.reject(toStoreError(error));
+      // Of a log that begins again, the head is synced within the commit.
+      if (isFailedSync(error)) this.lose(error);
       return;
     }
     this.#pending.splice(0, started.length);
