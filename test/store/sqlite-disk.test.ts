@@ -178,6 +178,21 @@ describe("the log", () => {
     await engine.close();
   });
 
+  test("is not copied again with each commit while a reader of another process needs it", async () => {
+    let checkpoints = 0;
+    open({ observer: { onCheckpoint: () => void checkpoints++ } });
+    await addPages(10);
+    using reader = await openConnection(directory.path);
+    reader.run("BEGIN");
+    reader.query("SELECT count(*) FROM pets").get();
+    await addPages(1_100);
+    await eventually(() => checkpoints === 1);
+    for (let count = 0; count < 5; count++) await addPages(1);
+    reader.run("COMMIT");
+    await engine.close();
+    expect(checkpoints).toBe(1);
+  });
+
   test("is emptied down to what no one had deleted, unless a reader needs it", async () => {
     open();
     await addPages(10);

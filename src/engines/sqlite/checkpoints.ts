@@ -60,11 +60,18 @@ export class Checkpoints {
   /** Call it after a commit: starts a checkpoint if the log has become long. Takes a microsecond. */
   noteCommit(): void {
     if (this.#running !== null) return;
-    const pages = this.#readLog.get()?.log ?? 0;
+    let pages = 0;
+    try {
+      pages = this.#readLog.get()?.log ?? 0;
+    } catch (error) {
+      // What was committed is not lost over that.
+      this.#onProblem(error);
+    }
     if (pages < this.#nextFrom) return;
     this.#run(() => this.#copy()).then(
-      () => {
-        this.#nextFrom = copiedFrom;
+      (left) => {
+        // A reader of another process, such as a backup, keeps the log as it is: not every commit is to try again.
+        this.#nextFrom = left === 0 ? copiedFrom : pages + copiedFrom;
       },
       (error) => {
         this.#nextFrom = pages + copiedFrom;
@@ -107,10 +114,11 @@ export class Checkpoints {
     return running;
   }
 
-  async #copy(): Promise<void> {
+  /** Returns how many pages are left, as `#ask` does. */
+  async #copy(): Promise<number> {
     let left = await this.#ask("copy");
     for (let copies = 1; left > heldPages && copies < maxCopies; copies++) left = await this.#ask("copy");
-    await this.#writes.pauseFor(() => this.#ask("finish"));
+    return await this.#writes.pauseFor(() => this.#ask("finish"));
   }
 
   /** Rejects with `unavailable`. */
