@@ -155,14 +155,24 @@ export async function isAlive(url: string): Promise<boolean> {
   return response?.ok ?? false;
 }
 
+/** Without what the thread that copies the database's log opens while it is there: its event loop and the database's files. */
 export function openDescriptors(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
+  return linksOf(pid).filter((link) => !(link.startsWith("anon_inode:") || isOfDatabase(link))).length;
+}
+
+export function openDatabaseFiles(pid: number): number {
+  return linksOf(pid).filter(isOfDatabase).length;
 }
 
 /** Open connections and listening sockets. */
 export function openSockets(pid: number): number {
-  const descriptors = readdirSync(`/proc/${pid}/fd`).map((name) => `/proc/${pid}/fd/${name}`);
-  return descriptors.filter((path) => readLink(path).startsWith("socket:")).length;
+  return linksOf(pid).filter((link) => link.startsWith("socket:")).length;
+}
+
+const isOfDatabase = (link: string) => /\/companiond\.db(-wal|-shm)?$/.test(link);
+
+function linksOf(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).map((name) => readLink(`/proc/${pid}/fd/${name}`));
 }
 
 function readLink(path: string): string {

@@ -7,43 +7,50 @@ import { temporaryDirectory } from "./support/temporary.ts";
 
 const root = join(import.meta.dir, "..");
 
-/** Executions by file and line, of a server that has answered so many messages. */
-async function countExecutions(messages: number): Promise<Map<string, Map<number, number>>> {
+interface Executions {
+  /** By file and line. */
+  counts: Map<string, Map<number, number>>;
+  /** How long the messages took. */
+  tookMs: number;
+}
+
+/** Of a server that has answered so many messages, and was idle afterwards. */
+async function countExecutions(messages: number, idleMs: number): Promise<Executions> {
   using directory = temporaryDirectory();
   const coverage = ["--coverage", "--coverage-reporter=lcov", `--coverage-dir=${directory.path}`];
   const run = Bun.spawn(
-    [process.execPath, "test", "--timeout", "30000", ...coverage, "./test/support/messages-process.ts"],
+    [process.execPath, "test", "--timeout", "120000", ...coverage, "./test/support/messages-process.ts"],
     {
       cwd: root,
-      env: { ...process.env, MESSAGES: String(messages) },
-      stdout: "ignore",
+      env: { ...process.env, MESSAGES: String(messages), IDLE_MS: String(idleMs) },
+      stdout: "pipe",
       stderr: "pipe",
     },
   );
-  const errors = await new Response(run.stderr).text();
+  const [output, errors] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()]);
   if ((await run.exited) !== 0) throw new Error(errors);
-  const files = new Map<string, Map<number, number>>();
+  const counts: Executions["counts"] = new Map();
   let lines = new Map<number, number>();
   for (const record of readFileSync(directory.file("lcov.info"), "utf8").split("\n")) {
     if (record.startsWith("SF:")) {
       lines = new Map();
-      files.set(record.slice(3), lines);
+      counts.set(record.slice(3), lines);
     }
     const [, line, count] = /^DA:(\d+),(\d+)/.exec(record) ?? [];
     if (line !== undefined) lines.set(Number(line), Number(count));
   }
-  return files;
+  return { counts, tookMs: Number(/took (\d+) ms/.exec(output)?.[1]) };
 }
 
-/** Timers run now and then, too, but not once for each message. */
+/** What timers do is none of it, however often they run while a busy machine answers: an idle server does that as well. */
 async function findWay(): Promise<string[]> {
   const messages = 20;
-  const before = await countExecutions(1);
-  const after = await countExecutions(1 + messages);
+  const { counts, tookMs } = await countExecutions(1 + messages, 0);
+  const idle = await countExecutions(1, 2 * tookMs);
   const isOnWay = (file: string, lines: Map<number, number>) =>
     file.startsWith("src/") &&
-    [...lines].some(([line, count]) => count >= messages + (before.get(file)?.get(line) ?? 0));
-  return [...after].filter(([file, lines]) => isOnWay(file, lines)).map(([file]) => file.slice("src/".length));
+    [...lines].some(([line, count]) => count >= messages + (idle.counts.get(file)?.get(line) ?? 0));
+  return [...counts].filter(([file, lines]) => isOnWay(file, lines)).map(([file]) => file.slice("src/".length));
 }
 
 function readDocumentedWay(): string[] {
@@ -74,6 +81,8 @@ test("a message passes through the twenty files that the architecture lists, and
   expect(passed.sort()).toEqual(documented.toSorted());
   for (const [files, most] of engines) {
     const passedFiles = way.filter((file) => files.test(file));
-    expect({ files, count: passedFiles.length > 0 && passedFiles.length <= most }).toEqual({ files, count: true });
+    expect(passedFiles).not.toEqual([]);
+    // The rest is what there is too much of.
+    expect(passedFiles.slice(most)).toEqual([]);
   }
 });
