@@ -8,8 +8,8 @@ import { type FaultRow, type Form, Tally } from "./row.ts";
 import { makeCompanion, makeOwner, openWorld, signIn, type World } from "./world.ts";
 
 const chats: Record<Form, number> = { tiny: 150, short: 3_000, long: 3_000 };
-/** Of the chats without it: both servers run at the same time, and a machine is never quite fair, to a few least of all. */
-const leastShare: Record<Form, number> = { tiny: 0.5, short: 0.8, long: 0.8 };
+/** Of the chats without it: both servers run at the same time, and a machine is never quite fair. */
+const leastShare = 0.8;
 const workers = 4;
 const asks = 20;
 
@@ -51,7 +51,7 @@ export const peopleMailRow: FaultRow = {
         const { isDone, status } = await chat(world.url, token, { message: "hello" });
         if (!isDone) tally.fault("chats without a complete reply", String(status));
         if (!isOver) counts[name]++;
-        isOver ||= counts.without >= chats[form];
+        isOver ||= counts.without >= chats[form] && (form !== "tiny" || counts.beside >= chats.tiny);
       }
     };
     await Promise.all(
@@ -61,7 +61,9 @@ export const peopleMailRow: FaultRow = {
       ]).flat(),
     );
     tally.did("chats without a mail server", counts.without);
-    tally.atLeast("chats beside the one that hangs", counts.beside, Math.floor(leastShare[form] * counts.without));
+    // A busy machine is unfair to a few chats: these have to be completed, and nothing is said of how soon.
+    const least = form === "tiny" ? chats.tiny : Math.floor(leastShare * counts.without);
+    tally.atLeast("chats beside the one that hangs", counts.beside, least);
     tally.atLeast("connections to it", mail.connections, 1);
     tally.equal("mails that arrived", mail.mails.length, 0);
     tally.equal("exit code after SIGTERM", await hung.server.stop(), 0);
