@@ -101,7 +101,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const tls = await loadCertificate(config);
   const { instanceUrl } = config;
   const server = startServer(services, {
-    ...{ host: "127.0.0.1", port: 0, instanceUrl },
+    ...{ host: "127.0.0.1", port: 0, instanceUrl, wakeAfterMs: 0 },
     ...(tls === null ? {} : { tls }),
     ...(options.sleep === undefined ? {} : { sleep: options.sleep }),
   });
