@@ -138,7 +138,8 @@ async function run(
   if (isBesideOthers) process.stdout.write(Buffer.concat([Buffer.from(heading), ...held]));
   const isOk = exitCode === 0;
   if (!isOk) console.log(`--- ${title} FAILED: ${command.join(" ").slice(0, 200)} ended with ${exitCode} ---`);
-  noteOutcome({ title, seconds: (performance.now() - startedMs) / 1000, isOk });
+  const processorSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
+  noteOutcome({ title, seconds: (performance.now() - startedMs) / 1000, processorSeconds, isOk });
   return { isOk, output: out + error };
 }
 

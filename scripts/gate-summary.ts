@@ -4,6 +4,8 @@ import type { FileReport } from "./test-report.ts";
 interface Outcome {
   title: string;
   seconds: number;
+  /** Of its processes, without those that outlived it: servers of the gate, or what a killed browser left. */
+  processorSeconds: number;
   isOk: boolean;
 }
 
@@ -30,8 +32,9 @@ export interface Summary {
 
 export function showSummary({ counts, flaky, processor }: Summary): void {
   console.log("\n--- summary ---");
-  for (const { title, seconds, isOk } of outcomes) {
-    console.log(`${isOk ? "ok    " : "FAILED"} ${title} (${seconds.toFixed(1)} s)`);
+  for (const { title, seconds, processorSeconds, isOk } of outcomes) {
+    const took = `${seconds.toFixed(1)} s, ${processorSeconds.toFixed(1)} of the processor`;
+    console.log(`${isOk ? "ok    " : "FAILED"} ${title} (${took})`);
   }
   console.log("\nThe slowest test files, by the clock, others beside them:");
   for (const { file, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(6)} s  ${file}`);
