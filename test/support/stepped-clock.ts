@@ -6,7 +6,7 @@
  *     await using server = await startExecutable({ env: clock.env });
  *     clock.step(-365 * dayMs);
  */
-import { renameSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { Glob } from "bun";
 import { temporaryDirectory } from "./temporary.ts";
 
@@ -46,8 +46,19 @@ export function createSteppedClock(startMs: number): SteppedClock {
     nowMs: () => Date.now() + offsetMs,
     step: (durationMs) => moveTo(offsetMs + durationMs),
     set: (epochMs) => moveTo(epochMs - Date.now()),
-    [Symbol.dispose]: () => dir[Symbol.dispose](),
+    [Symbol.dispose]() {
+      dir[Symbol.dispose]();
+      removeLeftSegments();
+    },
   };
   clock.set(startMs);
   return clock;
+}
+
+/** The library shares memory under the process's id, and leaves it there for the next process that has the same. */
+function removeLeftSegments(): void {
+  for (const name of readdirSync("/dev/shm")) {
+    const [, pid] = /^(?:sem\.faketime_sem|faketime_shm)_(\d+)$/.exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(`/dev/shm/${name}`, { force: true });
+  }
 }
