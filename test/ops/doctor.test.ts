@@ -163,11 +163,12 @@ test("asks every provider and every entry of a chain once, and says where to men
   const models = { fast: ["router/quick", "default/gpt-6-luna"], safe: ["router/quick", "default/gpt-6-luna"] };
   await Bun.write(data.file("providers.json"), JSON.stringify({ providers, models }));
   const asked = mock.requests.length;
-  const report = await examine({
+  const environment = {
     COMPANIOND_DATA_DIR: data.path,
     COMPANIOND_PROVIDERS_FILE: data.file("providers.json"),
     COMPANIOND_PRICES: '{"gpt-6-luna":{"input":1,"output":1},"own/smal":{"input":1,"output":1}}',
-  });
+  };
+  const report = await examine(environment);
   expect(report.exitCode).toBe(1);
   const { host } = new URL(mock.url);
   expect(report.findAll("language model")).toMatchObject([
@@ -181,6 +182,8 @@ test("asks every provider and every entry of a chain once, and says where to men
   ]);
   expect(mock.requests.slice(asked).filter(({ method }) => method === "POST")).toHaveLength(2);
   expect(report.find("prices")).toMatchObject({ status: "warn", detail: expect.stringContaining("own/smal.") });
+  const partly = await examine({ ...environment, COMPANIOND_PRICES: '{"gpt-6-luna":{"input":1,"output":1}}' });
+  expect(partly.find("prices")).toMatchObject({ status: "warn", detail: expect.stringContaining("own/small") });
   expect(report.stdout).not.toContain(key);
 });
 

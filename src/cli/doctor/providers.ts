@@ -68,7 +68,8 @@ export function examinePrices(config: Config): Finding[] {
   const prices = createPrices(config.prices);
   const unpriced = listAnswerers(config).filter((answerer) => prices.findTokenPrice(answerer) === null);
   if (unpriced.length === 0) return [ok(name, "Every model has a price.")];
-  return [ok(name, `These models have none, so their cost is unknown: ${unpriced.map(nameAnswerer).join(", ")}.`)];
+  const detail = `These models have none, so their cost is unknown: ${unpriced.map(nameAnswerer).join(", ")}.`;
+  return [warn(name, detail, "Add them to COMPANIOND_PRICES: a budget that stops refuses calls to them.")];
 }
 
 export async function examineVoice(config: Config): Promise<Finding> {
