@@ -329,6 +329,7 @@ describe("with servers that misbehave", () => {
     const controller = new AbortController();
     const reply = server.companion().chat("hi", { signal: controller.signal });
     const first = reply.next();
+    await eventually(() => server.count() === 1);
     setTimeout(() => controller.abort(), 20);
     await expect(first).rejects.toHaveProperty("name", "AbortError");
     expect(server.count()).toBe(1);
