@@ -51,7 +51,11 @@ test("values, fields and origins are words, whatever they are", () => {
       { id: "2", title: null, content_hash: null },
     ]),
   ).toBe("Hours (content 01234567)\nUntitled (not read yet)");
-  expect(toText([{ name: "find" }])).toBe('{\n  "name": "find"\n}');
+  const parameters = { type: "object", properties: { id: { type: "string" } }, required: ["id"], extra: {} };
+  expect(toText([{ name: "find", parameters, confirm: false }])).toBe(
+    "name: find\nparameters:\n  type: object\n  properties:\n    id:\n      type: string\n  required:\n    – id\n  extra:\n" +
+      "confirm: no",
+  );
   expect([isLong({ from: "a", to: null }), isLong({ from: null, to: "a\nb" })]).toEqual([false, true]);
   expect(nameFields(["system_prompt", "model", "tools"])).toBe("system prompt, model, and tools");
   const by = (actor: object | null, via: string | null) => describeOrigin({ actor, via } as never);

@@ -44,9 +44,19 @@ export function toText(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "object") return String(value);
-  if (!Array.isArray(value)) return Object.keys(value).length === 0 ? "" : JSON.stringify(value, null, 2);
+  if (!Array.isArray(value)) return outline(value);
   if (value.every((item) => typeof item !== "object")) return value.join("\n");
-  return value.map((item) => describeSource(item) ?? JSON.stringify(item, null, 2)).join("\n");
+  return value.map((item) => describeSource(item) ?? outline(item)).join("\n");
+}
+
+/** A line for each value, indented by what it is part of: without the marks of JSON, which say nothing to most people. */
+function outline(value: object, indent = ""): string {
+  const lines = Object.entries(value).map(([key, item]) => {
+    const name = `${indent}${Array.isArray(value) ? "–" : `${key}:`}`;
+    const isNested = typeof item === "object" && Object.keys(item ?? {}).length > 0;
+    return isNested ? `${name}\n${outline(item, `${indent}  `)}` : `${name} ${toText(item)}`.trimEnd();
+  });
+  return lines.join("\n");
 }
 
 /** A source's id says nothing to people. */
