@@ -22,6 +22,8 @@ export interface StreamRow {
 }
 
 export interface Report {
+  /** In how many rounds the streams were measured. */
+  rounds: number;
   /** Of the build that is measured; none where there is no strace. */
   disk: DiskFigures[];
   streams: StreamRow[];

@@ -15,7 +15,7 @@ import { type ClosingFigures, closedInTimeMs, type StreamFigures } from "./strea
 export function renderReport(report: Report): string {
   const sections = [
     "# Measured side by side",
-    `Bun ${Bun.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown CPU"}, ${new Date().toISOString().slice(0, 10)}.`,
+    `Bun ${Bun.version}, Linux ${release()}, ${cpus().length} × ${cpus()[0]?.model ?? "unknown CPU"}, ${new Date().toISOString().slice(0, 10)}; streams in ${report.rounds} rounds.`,
     renderGoals(report),
     readKept("METHOD.md"),
     renderStreams(report),

@@ -231,6 +231,7 @@ async function main(): Promise<void> {
   Bun.spawnSync(["taskset", "-acp", String(loadCore), String(process.pid)]);
   const wanted = process.argv.slice(2).filter((word) => !word.startsWith("--"));
   const report: Report = {
+    rounds: streamRounds,
     streams: [],
     memory: [],
     leaving: [],
