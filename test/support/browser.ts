@@ -78,12 +78,26 @@ export async function openPage(browser: Browser, options: PageOptions = {}): Pro
   // Also for pages that a test opens beside this one.
   context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
+  goOnWhereNetworksChange(page);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
   });
   return { page, complaints, close: giveBack };
+}
+
+/** Tests of services that run beside this one make networks of their own, and Chromium drops what it is loading then. */
+function goOnWhereNetworksChange(page: Page): void {
+  const goto = page.goto.bind(page);
+  page.goto = async (url, options) => {
+    try {
+      return await goto(url, options);
+    } catch (error) {
+      if (!String(error).includes("ERR_NETWORK_CHANGED")) throw error;
+      return await goto(url, options);
+    }
+  };
 }
 
 const artefacts = join(import.meta.dir, "..", "artefacts");
