@@ -36,6 +36,8 @@ export interface SmtpServer extends AsyncDisposable {
   /** Each line of each client; what is secret in them, too. */
   readonly lines: readonly string[];
   readonly connections: number;
+  /** How many of them have ended. */
+  readonly closed: number;
   /** Changes hold for what comes next. */
   readonly choices: SmtpChoices;
 }
@@ -50,11 +52,15 @@ export async function startSmtpServer(given: SmtpChoices = {}): Promise<SmtpServ
   const lines: string[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
+  let closed = 0;
   const keys = { cert: fixture("issued.cert.pem"), key: fixture("issued.key.pem") };
   const accept = (socket: Socket) => {
     connections++;
     sockets.add(socket);
-    socket.on("close", () => sockets.delete(socket));
+    socket.on("close", () => {
+      sockets.delete(socket);
+      closed++;
+    });
     socket.on("error", () => {});
   };
   const secured = createTlsServer(keys, (socket) => void converse(socket, session).catch(() => socket.destroy()));
@@ -75,6 +81,9 @@ export async function startSmtpServer(given: SmtpChoices = {}): Promise<SmtpServ
     choices,
     get connections() {
       return connections;
+    },
+    get closed() {
+      return closed;
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

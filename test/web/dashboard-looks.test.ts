@@ -84,6 +84,27 @@ test("code comes by the page: the plots' with the usage page alone", async () =>
   expect(usage.files).not.toContain("/app/usage");
 });
 
+test.each([
+  ["reduce", 0],
+  ["no-preference", 2],
+] as const)(
+  "to a browser that prefers motion: %s, what breathes or fades makes %d animations",
+  async (reducedMotion, count) => {
+    const { page } = await world.open({ reducedMotion });
+    await page.goto(`${world.server.url}/app/sign-in`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const drawn = `(() => {
+    const one = document.body.appendChild(document.createElement("i"));
+    one.className = "animate-[breathe_1.4s_ease-in-out_infinite]";
+    one.style.cssText = "display:block;color:red" + (${count > 0} ? ";transition:color 60s" : "");
+    getComputedStyle(one).color;
+    one.style.color = "blue";
+    return one.getAnimations().length;
+  })()`;
+    expect(await page.evaluate<number>(drawn)).toBe(count);
+  },
+);
+
 interface Visit {
   name: string;
   path: string;
