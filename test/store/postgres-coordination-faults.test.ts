@@ -23,6 +23,12 @@ async function admitted(verdict: ReturnType<typeof enter>): Promise<TurnTicket> 
   return given;
 }
 
+const isAnswered = (query: Promise<unknown>) =>
+  inTime(query, { what: "an answer", withinMs: 2000 }).then(
+    () => true,
+    () => false,
+  );
+
 const readTickets = ({ engine }: PostgresInstance) =>
   engine.quick.all<{ id: string }>("SELECT id FROM open_turns ORDER BY number");
 
@@ -168,13 +174,25 @@ test("a server that is alone waits for the end of its own lost session, and take
       [isGranted],
     );
   const wasLogged = (event: string) => log.events.some((logged) => logged.event.includes(event));
-  const [session] = await findLocks(true);
+  const findHolder = async () => {
+    const [session] = await findLocks(true);
+    if (!session) throw new Error("no session holds the lock");
+    return session.pid;
+  };
   // It cannot even end: its locks stay.
-  process.kill(session?.pid ?? 0, "SIGSTOP");
+  let pid = await findHolder();
+  process.kill(pid, "SIGSTOP");
   try {
+    // Stopped amid a statement it may hold the table of locks itself, for which everybody else waits.
+    while (!(await isAnswered(findLocks(true)))) {
+      process.kill(pid, "SIGCONT");
+      await eventually(() => isAnswered(findHolder()));
+      pid = await findHolder();
+      process.kill(pid, "SIGSTOP");
+    }
     await eventually(async () => wasLogged("has replaced") || (await findLocks(false)).length > 0);
   } finally {
-    process.kill(session?.pid ?? 0, "SIGCONT");
+    process.kill(pid, "SIGCONT");
   }
   await eventually(() => wasLogged("is back"));
   expect(wasLogged("has replaced")).toBe(false);
