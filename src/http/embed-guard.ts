@@ -3,9 +3,8 @@
  * fixed by the contract.
  */
 import type { Verdict } from "../contracts/limiter/limiter.ts";
-import type { CompanionStore, EmbedTarget } from "../contracts/store/store.ts";
+import type { EmbedTarget } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
-import type { TurnRight } from "../core/turns/turn-start.ts";
 import type { RepeatableUse, Solution, VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
@@ -14,6 +13,7 @@ import { isOriginAllowed } from "../domain/origin.ts";
 import { unverified } from "../domain/visitor.ts";
 import { knownBaseUrlOf } from "./base-url.ts";
 import { clientOf } from "./client.ts";
+import { noCompanion } from "./embed-right.ts";
 import { type Expected, openWindows } from "./embed-windows.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, embedPolicyOf, openHere, policyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
@@ -216,16 +216,6 @@ async function openVisitor(
   if (token !== null && token !== "") return await visitors.verify(companion, token);
   if (asks === "everyone" || companion.visitorAuth === "required") throw unverified();
   return null;
-}
-
-/** The same for every token that does not work, for any reason. */
-export function noCompanion(): AppError {
-  return new AppError("not_found", "The embed token is unknown or revoked, or its companion is paused.");
-}
-
-/** The right of a request to go on. A separate function, so that it does not keep the request alive as long. */
-export function rightOfToken(companions: CompanionStore, token: string): TurnRight {
-  return { check: () => companions.checkEmbedToken(token), refusal: noCompanion };
 }
 
 /** Whether the requesting page is in the list, or is our own. An empty list allows every page. */

@@ -11,7 +11,7 @@ export interface RequestContext {
   /** Monotonic. */
   readonly startedMs: number;
   /** Allows the connection to be silent for `seconds`; for streams, which may pause. */
-  readonly allowSilence: (seconds: number) => void;
+  allowSilence(seconds: number): void;
   /** Set on first use: see `clientOf`. */
   client: ClientIp | null;
   /** The stream of the response: the request ends with it. */

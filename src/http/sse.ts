@@ -2,28 +2,8 @@
 import type { FollowedTurn, NamedEvent, TurnEvent, TurnReader } from "../core/turns/events.ts";
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import { findPieceEnd } from "../lib/text-pieces.ts";
-import type { HeartbeatTicker } from "./heartbeats.ts";
-import { frameNamedEvent } from "./named-events.ts";
-
-const doneFrame = "data: [DONE]\n\n";
-/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
-const isPlainAscii = /^[ !#-[\]-~]*$/;
-
-const frameStart = 'data: {"text":"';
-const frameEnd = '"}\n\n';
-
-/** One event for each delta, in one piece: they leave in one write. */
-export function frameDeltas(deltas: readonly string[]): string {
-  const whole = deltas.join("");
-  if (isPlainAscii.test(whole)) {
-    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameEnd + frameStart)) + frameEnd;
-  }
-  let frames = "";
-  for (const delta of deltas) {
-    frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
-  }
-  return frames;
-}
+import { type HeartbeatTicker, idleSeconds } from "./heartbeats.ts";
+import { doneFrame, frameDeltas, frameNamedEvent } from "./reply-frames.ts";
 
 /** Longer texts are written in pieces: Bun keeps the whole text if the socket does not take all of it. */
 const maxPieceUnits = 32 * 1024;
@@ -34,7 +14,9 @@ const maxPieceUnits = 32 * 1024;
  * Uses Bun's direct stream: a default `ReadableStream` costs a promise and a copy for each chunk. `take` reports
  * back-pressure, which the provider must obey: then at most the data of one read is held here.
  */
-export class EventStream implements TurnReader {
+export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8Array> {
+  /** With `pull` and `cancel`, what Bun reads: the stream is its own source, since each more would be held by thousands. */
+  readonly type = "direct";
   readonly body: ReadableStream<Uint8Array>;
   /** False for one that brings no reply: it counts among no replies. */
   readonly isReply: boolean = true;
@@ -46,6 +28,8 @@ export class EventStream implements TurnReader {
   seal: ((frames: string) => string) | null = null;
   /** Called once, when Bun reads and the socket has accepted what was written before. */
   onOpen: (() => void) | null = null;
+  /** Its request's; told before the last bytes are written that it is no stream's any more. */
+  connection: { allowSilence(seconds: number): void } | null = null;
   /** Called once, before the last bytes are written. */
   onClosing: (() => void) | null = null;
   /** Called once, at the end. */
@@ -69,11 +53,7 @@ export class EventStream implements TurnReader {
     this.#signal = signal;
     this.#heartbeats = heartbeats;
     this.#hasEvents = hasEvents;
-    this.body = new ReadableStream<Uint8Array>({
-      type: "direct",
-      pull: (controller) => this.#open(controller),
-      cancel: () => this.drop(),
-    });
+    this.body = new ReadableStream<Uint8Array>(this);
     heartbeats.add(this);
     signal.addEventListener("abort", this);
     if (signal.aborted) this.drop();
@@ -158,7 +138,12 @@ export class EventStream implements TurnReader {
     this.#end("left", "");
   }
 
-  #open(controller: ReadableStreamDirectController): Promise<void> | undefined {
+  cancel(): void {
+    this.drop();
+  }
+
+  /** Bun reads from now on. */
+  pull(controller: ReadableStreamDirectController): Promise<void> | undefined {
     this.#controller = controller;
     if (this.outcome !== null) {
       if (this.#held !== "") controller.write(this.#held);
@@ -227,6 +212,9 @@ export class EventStream implements TurnReader {
       this.#whenGone?.resolve();
       this.#turn?.leave(this);
     }
+    // The timeout would stay with the connection, which is kept for the visitor's next message: an idle connection, or
+    // a slow request head on it, would be tolerated as long. After the end of the response it can no longer be changed.
+    this.connection?.allowSilence(idleSeconds);
     this.onClosing?.();
     this.#close(this.seal?.(lastFrames) ?? lastFrames);
     this.onEnd?.();

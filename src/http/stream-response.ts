@@ -31,14 +31,14 @@ export async function respondWithTurn(
  * before a response begins as silence; over plain HTTP it does not.
  */
 export async function whileSilent<Outcome>(
-  { allowSilence }: Pick<RequestContext, "allowSilence">,
+  connection: Pick<RequestContext, "allowSilence">,
   waiting: Promise<Outcome>,
 ): Promise<Outcome> {
-  allowSilence(0);
+  connection.allowSilence(0);
   try {
     return await waiting;
   } finally {
-    allowSilence(idleSeconds);
+    connection.allowSilence(idleSeconds);
   }
 }
 
@@ -54,9 +54,7 @@ export function openResponse(stream: EventStream, others: HeaderBag, facts: Requ
   const headers = { ...others, ...sseHeaders } as Record<string, string>;
   if (stream.outcome === null) {
     facts.allowSilence(streamSilenceSeconds);
-    // The timeout would stay with the connection, which is kept for the visitor's next message: an idle connection, or
-    // a slow request head on it, would be tolerated as long. After the end of the response it can no longer be changed.
-    stream.onClosing = () => facts.allowSilence(idleSeconds);
+    stream.connection = facts;
   }
   facts.stream = stream;
   return new Response(stream.body, { headers });

@@ -1,13 +1,10 @@
 /** Lets in one entrant at a time per key, with a minimum gap between two, favoured entrants first. */
 import type { Clock } from "./clock.ts";
 
-/** Calls `act` after the duration; the returned function cancels it. */
-export type After = (durationMs: number, act: () => void) => () => void;
+/** Calls `act` after the duration, unless what it returns is disposed of before. */
+export type After = (durationMs: number, act: () => void) => Disposable;
 
-export const afterTimeout: After = (durationMs, act) => {
-  const timer = setTimeout(act, durationMs);
-  return () => clearTimeout(timer);
-};
+export const afterTimeout: After = (durationMs, act) => setTimeout(act, durationMs);
 
 export interface Entrant {
   /** Goes before all others, however long they have waited. */
@@ -35,7 +32,7 @@ interface Line {
   favoured: Waiter[];
   others: Waiter[];
   /** Set while the next entrant waits for the end of the gap. */
-  stopWaiting: (() => void) | null;
+  gap: Disposable | null;
 }
 
 interface SpacedQueueOptions {
@@ -55,21 +52,21 @@ export function createSpacedQueue({
   const lines = new Map<string, Line>();
 
   function letNextIn(line: Line): void {
-    line.stopWaiting?.();
-    line.stopWaiting = null;
+    line.gap?.[Symbol.dispose]();
+    line.gap = null;
     const waiting = line.favoured.length > 0 ? line.favoured : line.others;
     const [next] = waiting;
     if (line.isTaken || next === undefined) return;
     const leftMs = line.lastMs + next.gapMs - clock.monotonicMs();
     if (leftMs > 0) {
-      line.stopWaiting = after(leftMs, () => admit(line, waiting));
+      line.gap = after(leftMs, () => admit(line, waiting));
       return;
     }
     admit(line, waiting);
   }
 
   function admit(line: Line, waiting: Waiter[]): void {
-    line.stopWaiting = null;
+    line.gap = null;
     line.isTaken = true;
     line.lastMs = clock.monotonicMs();
     waiting.shift()?.letIn();
@@ -86,7 +83,7 @@ export function createSpacedQueue({
       lastMs: Number.NEGATIVE_INFINITY,
       favoured: [],
       others: [],
-      stopWaiting: null,
+      gap: null,
     };
     // Move it to the end, so that the least recently used keys come first.
     lines.delete(key);
@@ -99,7 +96,7 @@ export function createSpacedQueue({
     for (const [key, line] of lines) {
       if (lines.size <= maxKeys) return;
       // Dropping a line that is in use, or about to be, would let two in at the same time.
-      if (!line.isTaken && line.stopWaiting === null && line !== newest) lines.delete(key);
+      if (!line.isTaken && line.gap === null && line !== newest) lines.delete(key);
     }
   }
 

@@ -50,6 +50,28 @@ export interface RunningServer {
   drain(graceMs: number, noticeMs?: number): Promise<void>;
 }
 
+/** A class, not a closure: each open stream keeps it. */
+class ServedRequest implements RequestContext {
+  readonly requestId: string;
+  readonly socketIp: string | null;
+  readonly startedMs = performance.now();
+  client: RequestContext["client"] = null;
+  stream: RequestContext["stream"] = null;
+  readonly #request: Request;
+  readonly #server: Server<unknown>;
+
+  constructor(requestId: string, request: Request, server: Server<unknown>) {
+    this.requestId = requestId;
+    this.socketIp = server.requestIP(request)?.address ?? null;
+    this.#request = request;
+    this.#server = server;
+  }
+
+  allowSilence(seconds: number): void {
+    this.#server.timeout(this.#request, seconds);
+  }
+}
+
 /** How long the last writes may take before their connection is cut. */
 const lastWordsMs = 100;
 
@@ -60,14 +82,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   const accessLog = createAccessLog(services);
 
   function beginRequest(request: Request, server: Server<unknown>): RequestContext {
-    const facts: RequestContext = {
-      requestId: ids.uuid(),
-      socketIp: server.requestIP(request)?.address ?? null,
-      startedMs: performance.now(),
-      allowSilence: (seconds) => server.timeout(request, seconds),
-      client: null,
-      stream: null,
-    };
+    const facts = new ServedRequest(ids.uuid(), request, server);
     noteContext(request, facts);
     return facts;
   }

@@ -3,7 +3,8 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import type { TurnReader } from "../../src/core/turns/events.ts";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
-import { EventStream, frameDeltas } from "../../src/http/sse.ts";
+import { frameDeltas } from "../../src/http/reply-frames.ts";
+import { EventStream } from "../../src/http/sse.ts";
 
 const heartbeats = createHeartbeatTicker();
 afterAll(() => heartbeats.stop());
@@ -27,18 +28,12 @@ describe("a stream that follows a turn", () => {
     return { stream, gone, left };
   }
 
-  /** `open` is what Bun does when it begins to read. */
-  function openByHand() {
-    const { ReadableStream } = globalThis;
-    let open = (_controller: unknown) => {};
-    globalThis.ReadableStream = class {
-      constructor({ pull }: { pull: typeof open }) {
-        open = pull;
-      }
-    } as unknown as typeof ReadableStream;
-    const { stream } = followTurn();
-    globalThis.ReadableStream = ReadableStream;
-    return { stream, open };
+  /** What Bun does when it begins to read. */
+  function beginToRead(
+    stream: EventStream,
+    controller: Pick<ReadableStreamDirectController, "write" | "flush" | "close">,
+  ) {
+    void stream.pull(controller as ReadableStreamDirectController);
   }
 
   test("makes bytes of its events", async () => {
@@ -73,23 +68,23 @@ describe("a stream that follows a turn", () => {
   });
 
   test("asks for more when what it had before it was opened is accepted", async () => {
-    const { stream, open } = openByHand();
+    const { stream } = followTurn();
     const opened = Promise.withResolvers<void>();
     stream.onOpen = opened.resolve;
     const accepted = Promise.withResolvers<number>();
     stream.take(text("a"));
-    open({ write: () => accepted.promise, flush: () => {}, close: () => {} });
+    beginToRead(stream, { write: () => accepted.promise, flush: () => 0, close: () => {} });
     expect(Bun.peek.status(opened.promise)).toBe("pending");
     accepted.resolve(1);
     await opened.promise;
   });
 
   test("does not throw at the turn, the heartbeats or the shutdown where a write fails", () => {
-    const { stream, open } = openByHand();
+    const { stream } = followTurn();
     const broken = () => {
       throw new Error("The connection has just broken.");
     };
-    open({ write: broken, flush: broken, close: broken });
+    beginToRead(stream, { write: broken, flush: broken, close: broken });
     expect(stream.take(text("a"))).toBeUndefined();
     stream.pingIfQuietSince(Number.POSITIVE_INFINITY);
     stream.interrupt();

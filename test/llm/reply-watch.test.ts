@@ -8,7 +8,7 @@ import { Stop } from "../../src/lib/stop-signal.ts";
 async function expiryOf(deadlines: Partial<ReplyDeadlines>, note: (watch: ReplyWatch) => void) {
   const watch = new ReplyWatch({ ...replyDeadlines, ...deadlines }, new AbortController().signal);
   const over = new Promise<void>((resolve) => {
-    watch.onOver = resolve;
+    watch.step = { stop: resolve };
   });
   note(watch);
   await over;
@@ -34,7 +34,7 @@ test("a reply sets one timer: text in time moves its deadline without another, a
   const waits: number[] = [];
   const after = (ms: number) => {
     waits.push(Math.round(ms / 1000));
-    return () => {};
+    return { [Symbol.dispose]() {} };
   };
   const watch = new ReplyWatch(replyDeadlines, new Stop(), { clock: systemClock, after });
   for (let read = 0; read < 100; read++) {

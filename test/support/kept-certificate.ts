@@ -59,7 +59,7 @@ export async function keepCertificate(given: Choices): Promise<KeptCertificate> 
     after(durationMs, act) {
       const timer = { dueMs: clock.nowMs() + durationMs, act };
       timers.add(timer);
-      return () => void timers.delete(timer);
+      return { [Symbol.dispose]: () => void timers.delete(timer) };
     },
     random: () => 0,
     ...choices,

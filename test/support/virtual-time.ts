@@ -23,7 +23,7 @@ export function createVirtualTime(): VirtualTime {
     after(durationMs, act) {
       const timer = { dueMs: clock.monotonicMs() + durationMs, act };
       timers.add(timer);
-      return () => void timers.delete(timer);
+      return { [Symbol.dispose]: () => void timers.delete(timer) };
     },
     async pass(durationMs) {
       const endMs = clock.monotonicMs() + durationMs;

@@ -25,9 +25,9 @@ function createWorld() {
         turn.isStopped = !world.isRightful;
         return world.isRightful;
       },
-      leave: () => {},
+      leave: () => turns.leave(turn, address),
     };
-    turn.leave = turns.enter(turn, address);
+    turns.enter(turn, address);
     return turn;
   };
   const looks = async (count: number) => {

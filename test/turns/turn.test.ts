@@ -1,5 +1,6 @@
 /** A turn by itself: who reads it, who stops it, and that all it took is given back once, however it ends. */
 import { beforeEach, describe, expect, test } from "bun:test";
+import type { TurnTicket } from "../../src/contracts/coordination.ts";
 import { maxWaitingTurns } from "../../src/contracts/coordination.ts";
 import type { ReplyOutcome, ReplySink } from "../../src/contracts/llm/provider.ts";
 import type { Store } from "../../src/contracts/store/store.ts";
@@ -154,15 +155,15 @@ function listen(take: () => Promise<void> | undefined = () => undefined): Listen
 
 async function leftToday(): Promise<number> {
   let left = 0;
-  const taken: (() => void)[] = [];
+  const taken: TurnTicket[] = [];
   for (;;) {
     const entry = turnEntry({ companionId: companion.id, messagesPerDay: dailyLimit });
     const verdict = await world.coordination.turns.enter(entry, new Stop());
     if (!verdict.isAdmitted) break;
     left++;
-    taken.push(verdict.leave);
+    taken.push(verdict);
   }
-  for (const leave of taken) leave();
+  for (const ticket of taken) ticket.leave();
   return left;
 }
 

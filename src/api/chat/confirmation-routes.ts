@@ -6,7 +6,7 @@ import { AppError } from "../../domain/errors.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { rightOfToken } from "../../http/embed-guard.ts";
+import { RightOfToken } from "../../http/embed-right.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -93,7 +93,7 @@ export const confirmationRoutes: readonly Route[] = [
         ...{ request, set, companion, plan, visitor },
         keyId: companion.createdByKeyId,
         address: clientOf(services, request).limitSubject,
-        right: rightOfToken(services.store.companions, params.token),
+        right: new RightOfToken(services.store.companions, params.token),
       };
       return await streamDecision(services, sending, callId, body);
     },

@@ -11,7 +11,7 @@ import { toldSources } from "../../domain/knowledge.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { rightOfToken } from "../../http/embed-guard.ts";
+import { RightOfToken } from "../../http/embed-right.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";
@@ -132,7 +132,7 @@ export const chatRoutes: readonly Route[] = [
         sessionId: nameSession(services.ids, body, set),
         keyId: companion.createdByKeyId,
         address: clientOf(services, request).limitSubject,
-        right: rightOfToken(services.store.companions, params.token),
+        right: new RightOfToken(services.store.companions, params.token),
       };
       return await streamReply(services, sending, body);
     },

@@ -10,7 +10,7 @@ import { isOutside, reachMs, stateConflict, toVisitorState } from "../../domain/
 import { unverified } from "../../domain/visitor.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { asksJson, frameEvent, LiveStream } from "../../http/live-stream.ts";
-import { toWireState } from "../../http/named-events.ts";
+import { toWireState } from "../../http/reply-frames.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { toWireLiveMessage } from "../../http/schemas/live.ts";
 import { openResponse, whileSilent } from "../../http/stream-response.ts";

@@ -145,11 +145,11 @@ function watchStream(
       return isRightful;
     },
   };
-  const leave = openTurns.enter(watched, null);
+  openTurns.enter(watched, null);
   const { onClosing } = stream;
   stream.onClosing = () => {
     onClosing?.();
-    leave();
+    openTurns.leave(watched, null);
     resolve();
   };
 }

@@ -6,7 +6,7 @@ import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { toldSources } from "../../domain/knowledge.ts";
 import { eventStream } from "../../http/api-description.ts";
-import { rightOfToken } from "../../http/embed-guard.ts";
+import { RightOfToken } from "../../http/embed-right.ts";
 import { type Route, route } from "../../http/route.ts";
 import { Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { addHeaders } from "../../http/stream-response.ts";
@@ -110,7 +110,7 @@ export const replyRoutes: readonly Route[] = [
     }),
     async handle({ services, request, params, set, target, visitor }) {
       const call = readCall("follow", { request, params, companion: target.companion, visitor });
-      const right = rightOfToken(services.store.companions, params.token);
+      const right = new RightOfToken(services.store.companions, params.token);
       return addHeaders(await followReply(services, call, request, right), set);
     },
   }),

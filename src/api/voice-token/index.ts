@@ -1,6 +1,6 @@
 /** `POST /api/embed/{token}/voice-token`: the signed URL of one voice session (spec 4.3). */
 import { jsonResponse } from "../../http/api-description.ts";
-import { rightOfToken } from "../../http/embed-guard.ts";
+import { RightOfToken } from "../../http/embed-right.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -35,7 +35,7 @@ export const voiceTokenRoutes: readonly Route[] = [
       const visitorId = visitor?.id ?? body.visitor_id?.toLowerCase() ?? null;
       const sealedVisitor = visitor && (await services.visitors.seal(visitor));
       contextOf(request, services.ids).allowSilence(providerSilenceSeconds);
-      const right = rightOfToken(services.store.companions, params.token);
+      const right = new RightOfToken(services.store.companions, params.token);
       const spoken = { target, right, sessionId, visitorId, sealedVisitor, work };
       const response = await startVoiceSession(services, { ...spoken, signal: request.signal });
       // The URL opens a paid session: no cache may keep it.

@@ -54,7 +54,7 @@ export async function startVoiceSession(
   }
   // Before the response: the transcript must not arrive before its session is known. An error may follow a successful
   // commit, so the session stays counted.
-  await keepSession(services, request, { ...session, reservationId }, reservation).finally(reservation.settle);
+  await keepSession(services, request, { ...session, reservationId }, reservation).finally(() => reservation.settle());
   return { signed_url: session.signedUrl, agent_id: session.agentId };
 }
 

@@ -34,7 +34,7 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
   let unstored: string | null = null;
   let problem: string | null = null;
   let nextMs: number | null = null;
-  let cancelTimer = () => {};
+  let timer: Disposable | null = null;
   let looking: Promise<void> | null = null;
   let isAsked = false;
   let hasRead = false;
@@ -141,7 +141,7 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
     }
     looking = null;
     if (isAsked) return wake();
-    if (!stopping.signal.aborted) cancelTimer = after(findRestMs(), wake);
+    if (!stopping.signal.aborted) timer = after(findRestMs(), wake);
   }
 
   function findRestMs(): number {
@@ -152,7 +152,7 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
 
   /** One check at a time; one requested meanwhile begins when it has ended. */
   function wake(): void {
-    cancelTimer();
+    timer?.[Symbol.dispose]();
     if (looking === null && !stopping.signal.aborted) looking = lookAndRest();
   }
 
@@ -180,7 +180,7 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
     },
     async stop() {
       stopping.abort(new Error("the server stops"));
-      cancelTimer();
+      timer?.[Symbol.dispose]();
       await looking;
     },
   };

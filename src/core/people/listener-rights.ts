@@ -28,7 +28,8 @@ export function createListenerRights(options: Omit<OpenTurnsOptions, "perAddress
         return isRightful;
       },
     };
-    const entry = { listeners, leave: checks.enter(turn, null) };
+    checks.enter(turn, null);
+    const entry = { listeners, leave: () => checks.leave(turn, null) };
     watched.set(name, entry);
     return entry;
   }

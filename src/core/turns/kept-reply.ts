@@ -28,8 +28,8 @@ interface KeptTurn extends FollowedTurn {
 /** What a reply needs of its registry. */
 export interface KeptReplyHost {
   readonly after: After;
-  /** The reply that nobody reads is to be abandoned after a while; the returned function prevents it. */
-  watchUnread(reply: KeptReply): () => void;
+  /** The reply that nobody reads is to be abandoned after a while, unless what is returned is disposed of. */
+  watchUnread(reply: KeptReply): Disposable;
   /** It runs no more, and has followers that do not have all of it yet. */
   noteEnded(reply: KeptReply, end: TurnEnd): void;
   /** Nobody needs it any more. */
@@ -54,7 +54,7 @@ export class KeptReply implements TurnReader, FollowedReply {
   readonly #followers = new Set<ReplyFollower>();
   #turn: KeptTurn | null = null;
   #begun: Promise<void> = Promise.resolve();
-  #stopWatching: (() => void) | null = null;
+  #unreadTimer: Disposable | null = null;
 
   constructor(host: KeptReplyHost, name: string, text: KeptText, message: string, isResumable: boolean) {
     this.#host = host;
@@ -72,8 +72,8 @@ export class KeptReply implements TurnReader, FollowedReply {
   /** Resolves when the turn has given back what it took. Rejects with `unavailable` if the store takes long. */
   async whenEnded(): Promise<void> {
     const late = Promise.withResolvers<never>();
-    const stopWaiting = this.#host.after(endMs, () => late.reject(notStoredYet()));
-    await Promise.race([this.#turn?.ended, late.promise]).finally(stopWaiting);
+    using _ = this.#host.after(endMs, () => late.reject(notStoredYet()));
+    await Promise.race([this.#turn?.ended, late.promise]);
   }
 
   get isStopped(): boolean {
@@ -123,8 +123,8 @@ export class KeptReply implements TurnReader, FollowedReply {
         retryAfterSeconds: 1,
       });
     }
-    this.#stopWatching?.();
-    this.#stopWatching = null;
+    this.#unreadTimer?.[Symbol.dispose]();
+    this.#unreadTimer = null;
     const follower = new ReplyFollower(this, offset);
     this.#followers.add(follower);
     return follower;
@@ -148,7 +148,7 @@ export class KeptReply implements TurnReader, FollowedReply {
   remove(follower: ReplyFollower): void {
     if (!this.#followers.delete(follower) || this.#followers.size > 0) return;
     if (this.hasEnded) this.#host.forget(this);
-    else if (this.#isResumable) this.#stopWatching = this.#host.watchUnread(this);
+    else if (this.#isResumable) this.#unreadTimer = this.#host.watchUnread(this);
     else this.#turn?.stopUnread();
   }
 
@@ -176,8 +176,8 @@ export class KeptReply implements TurnReader, FollowedReply {
 
   #finish(end: TurnEnd): void {
     this.end = end;
-    this.#stopWatching?.();
-    this.#stopWatching = null;
+    this.#unreadTimer?.[Symbol.dispose]();
+    this.#unreadTimer = null;
     this.#host.noteEnded(this, end);
   }
 }

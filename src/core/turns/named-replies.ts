@@ -104,7 +104,7 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
     for (const reply of this.#running.values()) reply.stop("unavailable", error);
   }
 
-  watchUnread(reply: KeptReply): () => void {
+  watchUnread(reply: KeptReply): Disposable {
     const error = new AppError("unavailable", "No one has read the reply for two minutes.");
     return this.after(unreadMs, () => reply.stop("abandoned", error));
   }

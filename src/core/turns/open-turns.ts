@@ -15,10 +15,12 @@ export interface OpenTurn {
 
 export interface OpenTurns {
   /**
-   * Returns the function that removes it again; call that once. The limit counts by `address`; null means no limit.
-   * Throws `rate_limited` if the address has reached it.
+   * The limit counts by `address`; null means no limit. Throws `rate_limited` if the address has reached it: then it has
+   * not entered.
    */
-  enter(turn: OpenTurn, address: string | null): () => void;
+  enter(turn: OpenTurn, address: string | null): void;
+  /** Call it once for each that has entered, with the same address. */
+  leave(turn: OpenTurn, address: string | null): void;
   /** A right ends then by itself, without a change in the store: all are checked again. */
   expectEnd(atMs: number): void;
   /** Running turns, including those waiting for their place. */
@@ -113,11 +115,11 @@ export function createOpenTurns(options: OpenTurnsOptions): OpenTurns {
       if (address !== null) takePlace(address);
       turns.add(turn);
       timer ??= setInterval(lookAgain, lookEveryMs);
-      return () => {
-        if (address !== null) leavePlace(address);
-        turns.delete(turn);
-        if (turns.size === 0) stop();
-      };
+    },
+    leave(turn, address) {
+      if (address !== null) leavePlace(address);
+      turns.delete(turn);
+      if (turns.size === 0) stop();
     },
     expectEnd(atMs) {
       nextEndMs = Math.min(nextEndMs, atMs);

@@ -1,6 +1,10 @@
-/** What a turn has of its companion's knowledge: passages for the model, a filter for its reply, and what to note of both. */
-import type { ReplySink } from "../../contracts/llm/provider.ts";
+/**
+ * What a turn asks the model, and has of its companion's knowledge: passages for the model, a filter for its reply, and
+ * what to note of both.
+ */
+import type { ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
 import { type HistoryMessage, textOf } from "../../domain/conversation.ts";
+import { usesKnowledge } from "../../domain/knowledge.ts";
 import { noTokens } from "../../domain/usage.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
@@ -11,6 +15,7 @@ import { nameQuestion } from "../knowledge/retrieval/question-group.ts";
 import { noAnswerTextFor } from "../knowledge/words/no-answer-texts.ts";
 import type { SourcesEvent } from "./events.ts";
 import { toLogged } from "./failed-replies.ts";
+import { historyBytesOf, toReplyRequest } from "./reply-request.ts";
 import type { FoundKnowledge, ReplySource, TurnStart, UsedKnowledge } from "./turn-start.ts";
 
 type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
@@ -102,6 +107,21 @@ function fixedText(text: string): ReplySource {
   };
 }
 
+/** What the model is asked, and what its companion's knowledge has to do with the reply: null for a companion without any. */
+export async function buildRequest(
+  services: KnowledgeServices & Pick<Services, "settings">,
+  start: TurnStart,
+  reply: Omit<Consultation, "earlier">,
+): Promise<{ request: ReplyRequest; knowledge: TurnKnowledge | null }> {
+  const { companion, message, given, form, requestId, storage } = start;
+  const { llm } = services.settings;
+  const earlier = await storage.begin(historyBytesOf(llm, companion, message));
+  const knowledge = usesKnowledge(companion) ? await consultKnowledge(services, start, { ...reply, earlier }) : null;
+  const passages = knowledge?.message ?? null;
+  const request = toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
+  return { request: form === undefined ? request : { ...request, form }, knowledge };
+}
+
 interface Consultation {
   /** Newest first. */
   readonly earlier: readonly HistoryMessage[];
@@ -111,7 +131,7 @@ interface Consultation {
 }
 
 /** Rejects as the store does. */
-export async function consultKnowledge(
+async function consultKnowledge(
   services: KnowledgeServices,
   start: TurnStart,
   { earlier, sink, signal }: Consultation,

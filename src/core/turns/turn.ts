@@ -1,9 +1,8 @@
 /** Runs one message from start to end: ticket, request to the model, reply, commit, and events for its readers. */
 import type { TurnTicket } from "../../contracts/coordination.ts";
-import type { ReplyEvent, ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
+import type { ReplyEvent, ReplySink } from "../../contracts/llm/provider.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import { AppError } from "../../domain/errors.ts";
-import { usesKnowledge } from "../../domain/knowledge.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { Stop } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
@@ -20,9 +19,9 @@ import {
 } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText, TurnReaders } from "./reply-memory.ts";
-import { historyBytesOf, toReplyRequest, toTurnResult } from "./reply-request.ts";
+import { toTurnResult } from "./reply-request.ts";
 import { noteReached } from "./spending.ts";
-import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
+import { buildRequest, type TurnKnowledge } from "./turn-knowledge.ts";
 import type { ReplySource, TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
 export type TurnServices = ToolServices & Pick<Services, "coordination" | "openTurns" | "knowledge" | "replyMemory">;
@@ -36,13 +35,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   readonly #services: TurnServices;
   readonly #start: TurnStart;
   readonly #stop = new Stop();
-  readonly #beginning = Promise.withResolvers<void>();
+  /** Null once the response has begun: from then on failures are reported only to the readers. */
+  #beginning: PromiseWithResolvers<void> | null = null;
   readonly #text: TurnText;
   readonly #readers = new TurnReaders();
   /** Why the server stopped it; null if it did not, or if all readers left. */
   #ending: TurnEnding | null = null;
-  /** Whether the response has begun: from then on failures are reported only to the readers. */
-  #hasBegun = false;
   #waitingTimer: ReturnType<typeof setTimeout> | undefined;
   #askedAtMs = 0;
   #firstTextMs: number | null = null;
@@ -61,8 +59,10 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
    * but a provider's failure with what it counted, unless the right to the companion was revoked while it was replying.
    */
   begin(): Promise<void> {
+    this.#beginning = Promise.withResolvers();
+    const { promise } = this.#beginning;
     this.ended = this.#live();
-    return this.#beginning.promise;
+    return promise;
   }
 
   get isStopped(): boolean {
@@ -111,14 +111,18 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   /** Runs the whole turn. Never rejects, because nobody awaits it. */
   async #live(): Promise<void> {
     try {
-      // Everything that the turn takes is given back in reverse order, however it ends.
-      using taken = new DisposableStack();
-      taken.defer(this.#services.openTurns.enter(this, this.#start.address));
-      // If it is stopped while it waits, it is dropped and costs nothing.
-      const ticket = await enterTurn(this.#services, this.#start, this.#stop);
-      taken.defer(ticket.leave);
-      taken.use(this.#text);
-      await this.#answer(ticket).catch((error) => this.#leaveToPeople(error));
+      this.#services.openTurns.enter(this, this.#start.address);
+      let ticket: TurnTicket | null = null;
+      // Neither a stack of what is to be given back nor more functions that wait: thousands of turns live for minutes.
+      try {
+        // If it is stopped while it waits, it is dropped and costs nothing.
+        ticket = await enterTurn(this.#services, this.#start, this.#stop);
+        await this.#answer(ticket);
+      } finally {
+        if (ticket !== null) this.#text[Symbol.dispose]();
+        ticket?.leave();
+        this.#services.openTurns.leave(this, this.#start.address);
+      }
     } catch (error) {
       // Everything has been given back by now, so an immediate retry finds it free.
       this.#refuse(error);
@@ -126,52 +130,50 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   async #answer(ticket: TurnTicket): Promise<void> {
-    const request = await this.#buildRequest();
+    try {
+      const { asked, source } = await this.#prepare(ticket);
+      let outcome: TurnOutcome;
+      try {
+        this.#askedAtMs = this.#services.clock.monotonicMs();
+        this.#waitingTimer = setTimeout(() => this.note({ type: "waiting" }), waitMs);
+        outcome = await source.reply(this.#knowledge?.reply ?? this, this.#stop);
+        if (this.#isTakenUnsaid && !outcome.complete) {
+          await asked.countUnsaid(outcome);
+          throw this.#stop.reason;
+        }
+      } catch (failure) {
+        // Before its first text: it is counted by this, and there is nothing to store.
+        throw await countFailedReply(this.#services, this.#start, asked, failure);
+      } finally {
+        this.#stopWaiting();
+      }
+      await this.#settle(asked, outcome);
+    } catch (error) {
+      // A message to which nothing was said is theirs who took the conversation meanwhile.
+      if (this.#isTakenUnsaid) await this.#start.storage.people?.keepMessage();
+      throw error;
+    }
+  }
+
+  /** Chooses where the reply comes from; the last that can refuse the turn. */
+  async #prepare(ticket: TurnTicket): Promise<{ asked: AskedReply; source: ReplySource }> {
+    const { request, knowledge } = await buildRequest(this.#services, this.#start, { sink: this, signal: this.#stop });
+    this.#knowledge = knowledge;
     const asked = new AskedReply(this.#services, this.#start, ticket, request, this);
-    const fixed = this.#knowledge?.source ?? null;
+    const fixed = knowledge?.source ?? null;
     const tools = fixed === null && mayUseTools(this.#start) ? await import("../tools/tool-reply.ts") : null;
     const source = fixed ?? (await tools?.openToolReply(this.#services, this.#start, asked, this)) ?? asked;
     await asked.admit(source.isCharged);
-    await this.#settle(asked, await this.#ask(source, asked));
+    return { asked, source };
   }
 
   get #isTakenUnsaid(): boolean {
     return this.#ending?.code === "taken" && this.#firstTextMs === null && !this.#start.storage.people?.hasCalls;
   }
 
-  /** Rejects: a message to which nothing was said is theirs who took the conversation meanwhile. */
-  async #leaveToPeople(error: unknown): Promise<never> {
-    if (this.#isTakenUnsaid) await this.#start.storage.people?.keepMessage();
-    throw error;
-  }
-
-  async #buildRequest(): Promise<ReplyRequest> {
-    const { companion, message, given, form, requestId, storage } = this.#start;
-    const { llm } = this.#services.settings;
-    const earlier = await storage.begin(historyBytesOf(llm, companion, message));
-    if (usesKnowledge(companion)) {
-      const reply = { earlier, sink: this, signal: this.#stop };
-      this.#knowledge = await consultKnowledge(this.#services, this.#start, reply);
-    }
-    const passages = this.#knowledge?.message ?? null;
-    const request = toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
-    return form === undefined ? request : { ...request, form };
-  }
-
-  /** Rejects if it failed before its first text: that has been counted, and there is nothing to store. */
-  async #ask(source: ReplySource, asked: AskedReply): Promise<TurnOutcome> {
-    this.#askedAtMs = this.#services.clock.monotonicMs();
-    this.#waitingTimer = setTimeout(() => this.note({ type: "waiting" }), waitMs);
-    try {
-      const outcome = await source.reply(this.#knowledge?.reply ?? this, this.#stop);
-      if (!this.#isTakenUnsaid || outcome.complete) return outcome;
-      await asked.countUnsaid(outcome);
-      throw this.#stop.reason;
-    } catch (failure) {
-      throw await countFailedReply(this.#services, this.#start, asked, failure);
-    } finally {
-      clearTimeout(this.#waitingTimer);
-    }
+  #stopWaiting(): void {
+    clearTimeout(this.#waitingTimer);
+    this.#waitingTimer = undefined;
   }
 
   emit(event: ReplyEvent): Promise<unknown> | undefined {
@@ -202,7 +204,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   /** Stores the turn, and reports to its readers how it ended. */
   async #settle(asked: AskedReply, outcome: TurnOutcome): Promise<void> {
     const knowledge = this.#knowledge;
-    if (this.#ending !== null && !this.#hasBegun) this.#beginning.reject(this.#ending.error);
+    if (this.#ending !== null && this.#beginning !== null) this.#beginning.reject(this.#ending.error);
     else this.#open();
     if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
     knowledge?.reply?.end(outcome.complete, outcome.isPaused);
@@ -234,15 +236,15 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   }
 
   #open(): void {
-    clearTimeout(this.#waitingTimer);
-    this.#hasBegun = true;
-    this.#beginning.resolve();
+    this.#stopWaiting();
+    this.#beginning?.resolve();
+    this.#beginning = null;
   }
 
   /** There is nothing to store: reports an error to the caller if the response has not begun, and the end to readers. */
   #refuse(error: unknown): void {
-    if (this.#hasBegun) logRefusal(this.#services, this.#start, error);
-    this.#beginning.reject(error);
+    if (this.#beginning === null) logRefusal(this.#services, this.#start, error);
+    this.#beginning?.reject(error);
     this.#readers.take(toRefusedEnd(error, this.#ending));
   }
 }

@@ -114,9 +114,14 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     throw readRefusal(response, await readBounded(response.body, signal));
   }
 
+  /** Not a closure of each reply, which would keep all that the reply knows. */
+  function clean(error: unknown, request: ReplyRequest): ProviderFailure {
+    return toProviderFailure(error, (text) => removePrivateWords(text, secrets, request));
+  }
+
   function openWatched(request: ReplyRequest, call: NextReplyCall, watch: ReplyWatch): Promise<HttpBody> {
     const waiting = new Stop();
-    watch.onOver = () => waiting.abort(new Error("the reply is over"));
+    watch.step = { stop: () => waiting.abort(new Error("the reply is over")) };
     return openBody(request, call, waiting);
   }
 
@@ -131,7 +136,6 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
     const lastRetry = attempt?.maxRetries ?? maxRetries;
     const answeredBy = { provider: name, model: request.model };
     const hasStops = (request.stop?.length ?? 0) > 0;
-    const clean = (text: string) => removePrivateWords(text, secrets, request);
     const calls = findCalls(request);
     let retries = 0;
     /** Of the call before, and what is charged for it as long as it has not been reported to the gate. */
@@ -152,17 +156,15 @@ export function createOpenAiProvider(options: OpenAiOptions): AttemptingProvider
         let body: HttpBody | null = null;
         try {
           body = await openWatched(request, call, watch);
-          // Its first text shows that the provider takes the request: some refuse only in their stream.
-          const noteBegin = () => calls.noteTaken(call);
-          const relayed = { answeredBy, sentOutputTokens, body, stream, hasStops, noteBegin };
+          const relayed = { answeredBy, sentOutputTokens, body, stream, hasStops, calls, call };
           const outcome = await relayReply(relayed, sink, watch);
           calls.noteEnd(call, stream);
           if (isJsonObject(outcome.carry)) outcome.carry = new Carry(answeredBy, call.wire.name, outcome.carry);
-          if (outcome.failure !== null) outcome.failure = toProviderFailure(outcome.failure, clean);
+          if (outcome.failure !== null) outcome.failure = clean(outcome.failure, request);
           return outcome;
         } catch (error) {
           calls.noteEnd(call, stream);
-          failure = toProviderFailure(error, clean);
+          failure = clean(error, request);
           // A caller that has left, or waited too long, does not know what the provider goes on with.
           if (body !== null || watch.isOver || (error instanceof ConnectionError && error.wasOpen)) {
             const { usage, reasoningBytes } = stream;

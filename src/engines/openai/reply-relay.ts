@@ -3,8 +3,9 @@ import type { ReplyOutcome, ReplySink } from "../../contracts/llm/provider.ts";
 import { ProviderFailure } from "../../contracts/llm/provider-failure.ts";
 import type { Answerer } from "../../domain/usage.ts";
 import type { BodyReader, HttpBody } from "../../lib/http/exchange.ts";
+import type { NextReplyCall, ReplyCalls } from "./calls.ts";
 import type { ReplyStream } from "./reply-stream.ts";
-import type { ReplyWatch } from "./reply-watch.ts";
+import type { ReplyWatch, WatchedStep } from "./reply-watch.ts";
 
 export interface RelayedCall {
   readonly answeredBy: Answerer;
@@ -15,8 +16,9 @@ export interface RelayedCall {
   readonly stream: ReplyStream;
   /** Whether the request names texts before which the reply ends, which may leave nothing of it. */
   readonly hasStops: boolean;
-  /** Called once, with the first event, or the first part of a call. */
-  noteBegin(): void;
+  /** Told once, with the first event, or the first part of a call: the provider takes the request. */
+  readonly calls: Pick<ReplyCalls, "noteTaken">;
+  readonly call: NextReplyCall;
 }
 
 /** How long to wait for the body's end after the reply, to keep the connection; it nearly always ends with `[DONE]`. */
@@ -27,18 +29,18 @@ const drainMs = 1_000;
  * `ProviderFailure` if there was no content at all, unless the visitor has left.
  */
 export function relayReply(call: RelayedCall, sink: ReplySink, watch: ReplyWatch): Promise<ReplyOutcome> {
-  return new Promise((resolve, reject) => {
-    const relay = new Relay(call, sink, watch, resolve, reject);
-    if (watch.isOver) relay.stop();
-    else {
-      watch.onOver = () => relay.stop();
-      call.body.read(relay);
-    }
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<ReplyOutcome>();
+  const relay = new Relay(call, sink, watch, resolve, reject);
+  if (watch.isOver) relay.stop();
+  else {
+    watch.step = relay;
+    call.body.read(relay);
+  }
+  return promise;
 }
 
 /** A class, not closures: thousands live at the same time, for minutes, and methods take no memory per instance. */
-class Relay implements BodyReader {
+class Relay implements BodyReader, WatchedStep {
   readonly #call: RelayedCall;
   readonly #body: HttpBody;
   readonly #sink: ReplySink;
@@ -111,7 +113,7 @@ class Relay implements BodyReader {
     }
     if (!this.#isTaken && (askedBytes > 0 || deltas.length > 0)) {
       this.#isTaken = true;
-      this.#call.noteBegin();
+      this.#call.calls.noteTaken(this.#call.call);
     }
     if (deltas.length > 0) {
       this.#watch.noteText();

@@ -6,6 +6,9 @@
 /** The longer one first: the shorter one is no beginning of it, and a beginning of both may become either. */
 const openingTags = ["<thinking>", "<think>"] as const;
 
+/** Shared by the thousands of replies that hold nothing. */
+const none: readonly string[] = [];
+
 export class ReplyText {
   /** Whether anything is shown so far. */
   hasContent = false;
@@ -21,7 +24,7 @@ export class ReplyText {
   /** The first half of a surrogate pair: vendors that escape may split between the halves. */
   #highSurrogate = "";
   /** Deltas that may be white space before thoughts, or the beginning of their tag. */
-  #held: string[] = [];
+  #held = none;
   /** What of them is not white space. */
   #lead = "";
   #closingTag = "";
@@ -29,7 +32,7 @@ export class ReplyText {
   #tail = "";
 
   constructor(stops: readonly string[]) {
-    this.#stops = stops.filter((stop) => stop !== "");
+    this.#stops = stops.length === 0 ? none : stops.filter((stop) => stop !== "");
   }
 
   get endsInHalf(): boolean {
@@ -74,14 +77,14 @@ export class ReplyText {
   }
 
   #open(text: string, deltas: string[]): number {
-    this.#held.push(text);
+    this.#held = [...this.#held, text];
     this.#lead += this.#lead === "" ? text.trimStart() : text;
     const lead = this.#lead;
     const tag = openingTags.find((one) => lead.startsWith(one));
     if (tag !== undefined) {
       this.#phase = "hidden";
       this.#closingTag = `</${tag.slice(1)}`;
-      this.#held = [];
+      this.#held = none;
       this.#lead = "";
       return Buffer.byteLength(tag) + this.#hide(lead.slice(tag.length), deltas);
     }
@@ -92,7 +95,7 @@ export class ReplyText {
   #decide(deltas: string[]): void {
     this.#phase = "shown";
     for (const text of this.#held) this.#show(text, deltas);
-    this.#held = [];
+    this.#held = none;
     this.#lead = "";
   }
 

@@ -13,14 +13,19 @@ export interface ReplyTime {
 
 const realTime: ReplyTime = { clock: systemClock, after: afterTimeout };
 
+/** What goes on for a reply: the opening of its body, the reading of it, or a pause between two calls. */
+export interface WatchedStep {
+  stop(): void;
+}
+
 type Phase = "first-text" | "flowing" | "finishing" | "paused";
 
 export class ReplyWatch {
   hasLeft = false;
   /** The deadline that has passed. */
   expired: ProviderFailure | null = null;
-  /** Called once, when either happens, to end the current step. The steps take turns in setting it. */
-  onOver: (() => void) | null = null;
+  /** The current step, which is ended when either happens. The steps take turns in setting it. */
+  step: WatchedStep | null = null;
 
   readonly #deadlines: ReplyDeadlines;
   readonly #visitor: StopSignal;
@@ -32,7 +37,7 @@ export class ReplyWatch {
   #resumedPhase: Phase = "first-text";
   /** When the timer fires; infinite while there is none. */
   #armedMs = Number.POSITIVE_INFINITY;
-  #disarm = () => {};
+  #timer: Disposable | null = null;
 
   constructor(deadlines: ReplyDeadlines, visitor: StopSignal, time = realTime) {
     this.#deadlines = deadlines;
@@ -90,10 +95,12 @@ export class ReplyWatch {
   /** Resolves after the time, or as soon as the reply is over. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = this.#time.after(ms, resolve);
-      this.onOver = () => {
-        cancel();
-        resolve();
+      const timer = this.#time.after(ms, resolve);
+      this.step = {
+        stop() {
+          timer[Symbol.dispose]();
+          resolve();
+        },
       };
     });
   }
@@ -102,13 +109,13 @@ export class ReplyWatch {
   stop(): void {
     this.#disarm();
     this.#visitor.removeEventListener("abort", this);
-    this.onOver = null;
+    this.step = null;
   }
 
   #end(): void {
-    const { onOver } = this;
+    const { step } = this;
     this.stop();
-    onOver?.();
+    step?.stop();
   }
 
   #enter(phase: Phase): void {
@@ -122,10 +129,15 @@ export class ReplyWatch {
     if (dueMs >= this.#armedMs) return;
     this.#disarm();
     this.#armedMs = dueMs;
-    this.#disarm = this.#time.after(Math.ceil(dueMs - this.#time.clock.monotonicMs()), this.#look);
+    this.#timer = this.#time.after(Math.ceil(dueMs - this.#time.clock.monotonicMs()), () => this.#look());
   }
 
-  readonly #look = (): void => {
+  #disarm(): void {
+    this.#timer?.[Symbol.dispose]();
+    this.#timer = null;
+  }
+
+  #look(): void {
     this.#armedMs = Number.POSITIVE_INFINITY;
     const { dueMs, reason, ms } = this.#findDeadline();
     if (dueMs > this.#time.clock.monotonicMs()) this.#arm();
@@ -133,7 +145,7 @@ export class ReplyWatch {
       this.expired = new ProviderFailure(`${reason} ${ms} ms`, { kind: "timed_out" });
       this.#end();
     }
-  };
+  }
 
   #findDeadline(): { dueMs: number; reason: string; ms: number } {
     const { silenceMs, totalMs, finishMs } = this.#deadlines;

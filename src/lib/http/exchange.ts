@@ -47,7 +47,7 @@ export class Exchange implements HttpBody {
   #reader: BodyReader | null = null;
   #isPaused = false;
   /** What arrived while no one was reading. */
-  #held: string[] = [];
+  #held: string[] | null = null;
   /** How the body ended; undefined before that. */
   #ending: Error | null | undefined;
 
@@ -62,8 +62,9 @@ export class Exchange implements HttpBody {
   }
 
   takeBody(part: string): void {
-    if (this.#reader === null) this.#held.push(part);
-    else this.#reader.data(part);
+    if (this.#reader !== null) this.#reader.data(part);
+    else if (this.#held === null) this.#held = [part];
+    else this.#held.push(part);
   }
 
   /** The response ended: complete (null) or broken. */
@@ -97,13 +98,17 @@ export class Exchange implements HttpBody {
     const wire = this.#wire;
     this.#wire = null;
     this.#reader = null;
-    this.#held = [];
+    this.#held = null;
     this.#ending = undefined;
     wire?.terminate();
   }
 
   #deliver(): void {
-    if (this.#reader !== null) for (const part of this.#held.splice(0)) this.#reader?.data(part);
+    if (this.#reader !== null && this.#held !== null) {
+      const held = this.#held;
+      this.#held = null;
+      for (const part of held) this.#reader?.data(part);
+    }
     // The reader may have paused or cancelled while it took the bytes.
     if (this.#ending === undefined || this.#reader === null || this.#isPaused) return;
     const reader = this.#reader;

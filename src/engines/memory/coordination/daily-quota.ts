@@ -61,7 +61,13 @@ export class MemoryDailyQuota {
         cause,
       });
     }
-    return this.#makeReservation(count);
+    return new HeldReservation(this, count);
+  }
+
+  /** Ends a reservation, of which so much is given back. Only for itself. */
+  close(count: DayCount, givenBack: number): void {
+    if (count.used !== null) count.used -= givenBack;
+    this.#letGo(count);
   }
 
   #hold(companionId: string, day: string): DayCount {
@@ -105,16 +111,34 @@ export class MemoryDailyQuota {
       this.#counts.delete(oldest.name);
     }
   }
+}
 
-  #makeReservation(count: DayCount): Reservation {
-    let isOpen = true;
-    const close = (givenBack: number) => {
-      if (!isOpen) return;
-      isOpen = false;
-      if (count.used !== null) count.used -= givenBack;
-      this.#letGo(count);
-    };
-    return { isAdmitted: true, id: null, day: count.day, release: () => close(1), settle: () => close(0) };
+/** A class, not closures: each running turn has one. */
+class HeldReservation implements Reservation {
+  readonly isAdmitted = true;
+  readonly id = null;
+  readonly day: string;
+  readonly #quota: MemoryDailyQuota;
+  /** Null once it is closed. */
+  #count: DayCount | null;
+
+  constructor(quota: MemoryDailyQuota, count: DayCount) {
+    this.day = count.day;
+    this.#quota = quota;
+    this.#count = count;
+  }
+
+  release(): void {
+    this.#close(1);
+  }
+
+  settle(): void {
+    this.#close(0);
+  }
+
+  #close(givenBack: number): void {
+    if (this.#count !== null) this.#quota.close(this.#count, givenBack);
+    this.#count = null;
   }
 }
 
@@ -159,7 +183,7 @@ export function createVisitorQuota(countMessages: CountVisitorDay): VisitorQuota
 
 function join(one: Reservation, other: Reservation): Reservation {
   return {
-    ...one,
+    ...{ isAdmitted: true, id: null, day: one.day },
     settle() {
       one.settle();
       other.settle();

@@ -7,9 +7,10 @@ import {
   type Reservation,
   type TurnEntry,
   type TurnGate,
+  type TurnTicket,
 } from "../../../contracts/coordination.ts";
 import { type Clock, toUtcDay } from "../../../lib/clock.ts";
-import { createKeyedQueue } from "../../../lib/keyed-queue.ts";
+import { createKeyedQueue, type Release } from "../../../lib/keyed-queue.ts";
 import { type CountDay, type CountVisitorDay, createVisitorQuota, MemoryDailyQuota } from "./daily-quota.ts";
 import { createErasureMarks } from "./erasure-marks.ts";
 import { createSignInFailures } from "./sign-in-failures.ts";
@@ -64,11 +65,7 @@ function createTurnGate({ clock, countMessages, countVisitorMessages }: MemoryCo
           leaveQueue();
           return message;
         }
-        const leave = () => {
-          message.release();
-          leaveQueue();
-        };
-        if (!signal.aborted) return { isAdmitted: true, id: null, day: message.day, settle: message.settle, leave };
+        if (!signal.aborted) return new HeldTicket(message, leaveQueue);
         message.release();
         throw signal.reason;
       } catch (error) {
@@ -82,6 +79,32 @@ function createTurnGate({ clock, countMessages, countVisitorMessages }: MemoryCo
       return queue.waitingCount;
     },
   };
+}
+
+/** A class, not closures: each running turn has one. */
+class HeldTicket implements TurnTicket {
+  readonly isAdmitted = true;
+  readonly id = null;
+  readonly #message: Reservation;
+  readonly #leaveQueue: Release;
+
+  constructor(message: Reservation, leaveQueue: Release) {
+    this.#message = message;
+    this.#leaveQueue = leaveQueue;
+  }
+
+  get day(): string {
+    return this.#message.day;
+  }
+
+  settle(): void {
+    this.#message.settle();
+  }
+
+  leave(): void {
+    this.#message.release();
+    this.#leaveQueue();
+  }
 }
 
 function takeNothing(nowMs: number): Reservation {
