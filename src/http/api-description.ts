@@ -3,7 +3,7 @@ import { type TSchema, Type as t } from "@sinclair/typebox";
 import type { Scope } from "../domain/account.ts";
 import type { ErrorCode } from "../domain/errors.ts";
 import { later } from "../lib/later.ts";
-import { ChatState } from "./reply-frames.ts";
+import { ChatState } from "./named-events.ts";
 import { linesOf, linesType } from "./schemas/lines.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** The `{base_url}`: for the caller, the address of the request; for everyone else, only a known address. */
 
-import type { Settings } from "../core/dependencies.ts";
+import type { Services, Settings } from "../core/dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import { forwardedBase, hasUsualHost } from "./client-ip.ts";
@@ -38,4 +38,14 @@ export function knownBaseUrlOf(settings: Address, request: Request): string | nu
   if (!settings.isLoopback || settings.trustedProxies > 0 || !hasUsualHost(request)) return null;
   const { protocol, host } = forwardedBase(request.headers, 0, settings.isTls);
   return isLoopbackHost(host) ? `${protocol}://${host}` : null;
+}
+
+/** If our own address is unknown, no page is ours: the client may have sent any host. */
+export function isOwnPage({ settings }: Pick<Services, "settings">, request: Request, origin: string | null): boolean {
+  const own = knownBaseUrlOf(settings, request);
+  if (own === null) return false;
+  if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
+  if (settings.publicUrl !== null) return origin === own || settings.otherUrls.includes(origin);
+  // On this machine, TLS may end before us: host and port decide.
+  return origin.split("://")[1] === own.split("://")[1];
 }

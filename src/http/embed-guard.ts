@@ -3,17 +3,17 @@
  * fixed by the contract.
  */
 import type { Verdict } from "../contracts/limiter/limiter.ts";
-import type { EmbedTarget } from "../contracts/store/store.ts";
+import type { CompanionStore, EmbedTarget } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
+import type { TurnRight } from "../core/turns/turn-start.ts";
 import type { RepeatableUse, Solution, VerifiedVisitor } from "../core/visitors/visitors.ts";
 import type { Plan } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
 import { AppError } from "../domain/errors.ts";
 import { isOriginAllowed } from "../domain/origin.ts";
 import { unverified } from "../domain/visitor.ts";
-import { knownBaseUrlOf } from "./base-url.ts";
+import { isOwnPage } from "./base-url.ts";
 import { clientOf } from "./client.ts";
-import { noCompanion } from "./embed-right.ts";
 import { type Expected, openWindows } from "./embed-windows.ts";
 import type { HeaderBag } from "./problem.ts";
 import { admitClient, embedPolicyOf, openHere, policyOf, refuse, writeRateLimitHeaders } from "./rate-limit.ts";
@@ -218,19 +218,33 @@ async function openVisitor(
   return null;
 }
 
+/** The same for every token that does not work, for any reason. */
+export function noCompanion(): AppError {
+  return new AppError("not_found", "The embed token is unknown or revoked, or its companion is paused.");
+}
+
+/** A class, not closures, which would keep the request alive as long. */
+export class RightOfToken implements TurnRight {
+  readonly #companions: CompanionStore;
+  readonly #token: string;
+
+  constructor(companions: CompanionStore, token: string) {
+    this.#companions = companions;
+    this.#token = token;
+  }
+
+  check(): ReturnType<TurnRight["check"]> {
+    return this.#companions.checkEmbedToken(this.#token);
+  }
+
+  refusal(): AppError {
+    return noCompanion();
+  }
+}
+
 /** Whether the requesting page is in the list, or is our own. An empty list allows every page. */
 function mayEmbed(dependencies: EmbedDependencies, request: Request, allowedOrigins: readonly string[]): boolean {
   if (allowedOrigins.length === 0) return true;
   const origin = request.headers.get("origin");
   return (origin !== null && isOriginAllowed(origin, allowedOrigins)) || isOwnPage(dependencies, request, origin);
-}
-
-/** If our own address is unknown, no page is ours: the client may have sent any host. */
-function isOwnPage({ settings }: EmbedDependencies, request: Request, origin: string | null): boolean {
-  const own = knownBaseUrlOf(settings, request);
-  if (own === null) return false;
-  if (origin === null) return request.headers.get("sec-fetch-site") === "same-origin";
-  if (settings.publicUrl !== null) return origin === own || settings.otherUrls.includes(origin);
-  // On this machine, TLS may end before us: host and port decide.
-  return origin.split("://")[1] === own.split("://")[1];
 }

@@ -19,7 +19,7 @@ export class LiveStream extends EventStream {
   send(frames: string): Promise<void> | undefined {
     // What is held already, so that a single message is never too long, and would be again whenever the reader comes back.
     if (this.heldUnits <= maxHeldUnits) return this.take({ type: "text", deltas: [frames] });
-    this.drop();
+    this.cancel();
     return undefined;
   }
 

@@ -3,7 +3,26 @@ import type { FollowedTurn, NamedEvent, TurnEvent, TurnReader } from "../core/tu
 import type { StreamErrorCode, StreamOutcome } from "../domain/stream-end.ts";
 import { findPieceEnd } from "../lib/text-pieces.ts";
 import { type HeartbeatTicker, idleSeconds } from "./heartbeats.ts";
-import { doneFrame, frameDeltas, frameNamedEvent } from "./reply-frames.ts";
+import { frameNamedEvent } from "./named-events.ts";
+
+/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
+const isPlainAscii = /^[ !#-[\]-~]*$/;
+
+const frameStart = 'data: {"text":"';
+const frameEnd = '"}\n\n';
+
+/** One event for each delta, in one piece: they leave in one write. */
+export function frameDeltas(deltas: readonly string[]): string {
+  const whole = deltas.join("");
+  if (isPlainAscii.test(whole)) {
+    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameEnd + frameStart)) + frameEnd;
+  }
+  let frames = "";
+  for (const delta of deltas) {
+    frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
+  }
+  return frames;
+}
 
 /** Longer texts are written in pieces: Bun keeps the whole text if the socket does not take all of it. */
 const maxPieceUnits = 32 * 1024;
@@ -15,7 +34,7 @@ const maxPieceUnits = 32 * 1024;
  * back-pressure, which the provider must obey: then at most the data of one read is held here.
  */
 export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8Array> {
-  /** With `pull` and `cancel`, what Bun reads: the stream is its own source, since each more would be held by thousands. */
+  /** With `pull` and `cancel`, what Bun reads: no source beside it, which thousands would hold. */
   readonly type = "direct";
   readonly body: ReadableStream<Uint8Array>;
   /** False for one that brings no reply: it counts among no replies. */
@@ -56,7 +75,7 @@ export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8
     this.body = new ReadableStream<Uint8Array>(this);
     heartbeats.add(this);
     signal.addEventListener("abort", this);
-    if (signal.aborted) this.drop();
+    if (signal.aborted) this.cancel();
   }
 
   /** Sends the turn's events to the visitor, and reports to the turn when the visitor has left. */
@@ -76,7 +95,7 @@ export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8
     else if (event.type !== "end") return this.#hasEvents ? this.#send(this.frameEvent(event)) : undefined;
     else if (event.outcome === "complete") this.#end("complete", this.frameDone());
     else if (event.outcome === "broken") this.#end("broken", this.frameError(event.code));
-    else this.drop();
+    else this.cancel();
     return undefined;
   }
 
@@ -89,7 +108,7 @@ export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8
   }
 
   protected frameDone(): string {
-    return doneFrame;
+    return "data: [DONE]\n\n";
   }
 
   /** No terminator, but a comment for people who read the raw stream. */
@@ -99,7 +118,7 @@ export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8
 
   /** The visitor's signal has fired. */
   handleEvent(): void {
-    this.drop();
+    this.cancel();
   }
 
   /** A line that clients ignore; `text` has no line break. */
@@ -134,12 +153,8 @@ export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8
   }
 
   /** Ends silently: the visitor has left. */
-  drop(): void {
-    this.#end("left", "");
-  }
-
   cancel(): void {
-    this.drop();
+    this.#end("left", "");
   }
 
   /** Bun reads from now on. */
@@ -192,15 +207,11 @@ export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8
   /** Resolves when the socket has accepted everything held as well, or no one is left to accept it. */
   async #drain(controller: ReadableStreamDirectController, pending: Promise<number>): Promise<void> {
     for (let waiting: Promise<number> | null = pending; waiting !== null; ) {
-      await this.#taken(waiting);
+      this.#whenGone ??= Promise.withResolvers();
+      await Promise.race([waiting.catch(() => {}), this.#whenGone.promise]);
       waiting = this.outcome !== null ? null : this.#writeHeld(controller);
     }
     this.#stalled = null;
-  }
-
-  #taken(written: Promise<number>): Promise<unknown> {
-    this.#whenGone ??= Promise.withResolvers();
-    return Promise.race([written.catch(() => {}), this.#whenGone.promise]);
   }
 
   #end(outcome: StreamOutcome, lastFrames: string): void {

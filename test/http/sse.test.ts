@@ -3,8 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
 import type { TurnReader } from "../../src/core/turns/events.ts";
 import { createHeartbeatTicker } from "../../src/http/heartbeats.ts";
-import { frameDeltas } from "../../src/http/reply-frames.ts";
-import { EventStream } from "../../src/http/sse.ts";
+import { EventStream, frameDeltas } from "../../src/http/sse.ts";
 
 const heartbeats = createHeartbeatTicker();
 afterAll(() => heartbeats.stop());
@@ -58,7 +57,7 @@ describe("a stream that follows a turn", () => {
   test("reports once that the visitor has left, even if that was before", () => {
     const { stream, gone, left } = followTurn();
     gone.abort();
-    stream.drop();
+    stream.cancel();
     expect(left).toEqual([stream]);
     expect(stream.outcome).toBe("left");
     const late = openStream();

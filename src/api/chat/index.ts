@@ -11,7 +11,7 @@ import { toldSources } from "../../domain/knowledge.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { RightOfToken } from "../../http/embed-right.ts";
+import { RightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";

@@ -10,7 +10,7 @@ import { isOutside, reachMs, stateConflict, toVisitorState } from "../../domain/
 import { unverified } from "../../domain/visitor.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { asksJson, frameEvent, LiveStream } from "../../http/live-stream.ts";
-import { toWireState } from "../../http/reply-frames.ts";
+import { toWireState } from "../../http/named-events.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { toWireLiveMessage } from "../../http/schemas/live.ts";
 import { openResponse, whileSilent } from "../../http/stream-response.ts";
@@ -116,7 +116,7 @@ async function openStream(services: Services, call: LiveCall, after: number): Pr
     const afterSeq = firstSeq(opened, call, after, clock.nowMs());
     const stays = staysOpen(call);
     if (!stays && !isOutside(opened.handoff) && opened.newestSeq <= afterSeq) {
-      stream.drop();
+      stream.cancel();
       close();
       return undefined;
     }
@@ -131,7 +131,7 @@ async function openStream(services: Services, call: LiveCall, after: number): Pr
     stream.whenEnded(close);
     return response;
   } catch (error) {
-    stream.drop();
+    stream.cancel();
     close();
     throw error;
   }

@@ -6,7 +6,7 @@ import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { toldSources } from "../../domain/knowledge.ts";
 import { eventStream } from "../../http/api-description.ts";
-import { RightOfToken } from "../../http/embed-right.ts";
+import { RightOfToken } from "../../http/embed-guard.ts";
 import { type Route, route } from "../../http/route.ts";
 import { Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { addHeaders } from "../../http/stream-response.ts";

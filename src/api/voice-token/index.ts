@@ -1,6 +1,6 @@
 /** `POST /api/embed/{token}/voice-token`: the signed URL of one voice session (spec 4.3). */
 import { jsonResponse } from "../../http/api-description.ts";
-import { RightOfToken } from "../../http/embed-right.ts";
+import { RightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { TurnTicket } from "../../contracts/coordination.ts";
-import { kindOfOutcome, type ReplyRequest, textsOf } from "../../contracts/llm/provider.ts";
+import { kindOfOutcome, type ReplyRequest, type ReplySink, textsOf } from "../../contracts/llm/provider.ts";
 import type { Spend } from "../../contracts/store/store.ts";
 import { spendingFactsOf } from "../../domain/budget.ts";
 import { type Companion, companionDefaults } from "../../domain/companion.ts";
@@ -18,10 +18,12 @@ import {
   noTokens,
   type TokenUsage,
 } from "../../domain/usage.ts";
+import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services, Settings } from "../dependencies.ts";
 import { headByAuthors } from "../people/people-history.ts";
 import type { TurnEnd } from "./events.ts";
 import { boundOfInput, costOfCall } from "./reply-cost.ts";
+import { consultKnowledge, type TurnKnowledge } from "./turn-knowledge.ts";
 import type { GivenPrompt, TurnOutcome, TurnResult, TurnStart, UsedKnowledge } from "./turn-start.ts";
 
 /** Of the conversation, however little of it the model is sent: the message before the last stands before a long reply. */
@@ -30,7 +32,7 @@ const consultedBytes = 64 * 1024;
 type ContextSettings = Pick<Settings["llm"], "maxContextTokens">;
 
 /** How much of the conversation a turn reads: what may go to the model, and what knowledge is asked by. */
-export function historyBytesOf(settings: ContextSettings, companion: Companion, message: string): number {
+function historyBytesOf(settings: ContextSettings, companion: Companion, message: string): number {
   const sentBytes = historyTokensOf(settings, companion, message) * 4;
   return usesKnowledge(companion) ? Math.max(sentBytes, consultedBytes) : sentBytes;
 }
@@ -54,6 +56,21 @@ export interface PreparedTurn extends Pick<TurnStart, "message" | "requestId"> {
   readonly earlier: readonly HistoryMessage[];
   /** Goes before the visitor's message, beside what fits of the conversation; null for none. */
   readonly passages: HistoryMessage | null;
+}
+
+/** What the model is asked, and what its companion's knowledge has to do with the reply: null for a companion without any. */
+export async function buildRequest(
+  services: Parameters<typeof consultKnowledge>[0] & Pick<Services, "settings">,
+  start: TurnStart,
+  reply: { readonly sink: ReplySink; readonly signal: StopSignal },
+): Promise<{ request: ReplyRequest; knowledge: TurnKnowledge | null }> {
+  const { companion, message, given, form, requestId, storage } = start;
+  const { llm } = services.settings;
+  const earlier = await storage.begin(historyBytesOf(llm, companion, message));
+  const knowledge = usesKnowledge(companion) ? await consultKnowledge(services, start, { ...reply, earlier }) : null;
+  const passages = knowledge?.message ?? null;
+  const request = toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
+  return { request: form === undefined ? request : { ...request, form }, knowledge };
 }
 
 /** What of a companion its replies are made by. */

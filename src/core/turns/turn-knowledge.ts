@@ -1,10 +1,6 @@
-/**
- * What a turn asks the model, and has of its companion's knowledge: passages for the model, a filter for its reply, and
- * what to note of both.
- */
-import type { ReplyRequest, ReplySink } from "../../contracts/llm/provider.ts";
+/** What a turn has of its companion's knowledge: passages for the model, a filter for its reply, and what to note of both. */
+import type { ReplySink } from "../../contracts/llm/provider.ts";
 import { type HistoryMessage, textOf } from "../../domain/conversation.ts";
-import { usesKnowledge } from "../../domain/knowledge.ts";
 import { noTokens } from "../../domain/usage.ts";
 import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
@@ -14,8 +10,6 @@ import { toPassagesMessage } from "../knowledge/retrieval/passages-message.ts";
 import { nameQuestion } from "../knowledge/retrieval/question-group.ts";
 import { noAnswerTextFor } from "../knowledge/words/no-answer-texts.ts";
 import type { SourcesEvent } from "./events.ts";
-import { toLogged } from "./failed-replies.ts";
-import { historyBytesOf, toReplyRequest } from "./reply-request.ts";
 import type { FoundKnowledge, ReplySource, TurnStart, UsedKnowledge } from "./turn-start.ts";
 
 type KnowledgeServices = Pick<Services, "knowledge" | "ids" | "log">;
@@ -61,7 +55,8 @@ export class TurnKnowledge implements UsedKnowledge {
     try {
       await this.#start.storage.noteKnowledge?.(this.#toFacts());
     } catch (error) {
-      this.#services.log.error("what a turn found is not noted", toLogged(this.#start, error));
+      const { requestId, companion } = this.#start;
+      this.#services.log.error("what a turn found is not noted", { requestId, companionId: companion.id, error });
     }
     if (!isSaid || this.message === null || this.reply === null) return [];
     return [{ type: "sources", sources: this.reply.listSources() }];
@@ -107,21 +102,6 @@ function fixedText(text: string): ReplySource {
   };
 }
 
-/** What the model is asked, and what its companion's knowledge has to do with the reply: null for a companion without any. */
-export async function buildRequest(
-  services: KnowledgeServices & Pick<Services, "settings">,
-  start: TurnStart,
-  reply: Omit<Consultation, "earlier">,
-): Promise<{ request: ReplyRequest; knowledge: TurnKnowledge | null }> {
-  const { companion, message, given, form, requestId, storage } = start;
-  const { llm } = services.settings;
-  const earlier = await storage.begin(historyBytesOf(llm, companion, message));
-  const knowledge = usesKnowledge(companion) ? await consultKnowledge(services, start, { ...reply, earlier }) : null;
-  const passages = knowledge?.message ?? null;
-  const request = toReplyRequest(llm, companion, { earlier, message, given, requestId, passages });
-  return { request: form === undefined ? request : { ...request, form }, knowledge };
-}
-
 interface Consultation {
   /** Newest first. */
   readonly earlier: readonly HistoryMessage[];
@@ -131,7 +111,7 @@ interface Consultation {
 }
 
 /** Rejects as the store does. */
-async function consultKnowledge(
+export async function consultKnowledge(
   services: KnowledgeServices,
   start: TurnStart,
   { earlier, sink, signal }: Consultation,

@@ -19,9 +19,9 @@ import {
 } from "./failed-replies.ts";
 import type { OpenTurn } from "./open-turns.ts";
 import { ReplyText, TurnReaders } from "./reply-memory.ts";
-import { toTurnResult } from "./reply-request.ts";
+import { buildRequest, toTurnResult } from "./reply-request.ts";
 import { noteReached } from "./spending.ts";
-import { buildRequest, type TurnKnowledge } from "./turn-knowledge.ts";
+import type { TurnKnowledge } from "./turn-knowledge.ts";
 import type { ReplySource, TurnOutcome, TurnStart, TurnText } from "./turn-start.ts";
 
 export type TurnServices = ToolServices & Pick<Services, "coordination" | "openTurns" | "knowledge" | "replyMemory">;

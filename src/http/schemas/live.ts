@@ -4,7 +4,7 @@ import type { LiveMessage as StoredMessage } from "../../contracts/store/handoff
 import { textOf } from "../../domain/conversation.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { later } from "../../lib/later.ts";
-import { ChatState } from "../reply-frames.ts";
+import { ChatState } from "../named-events.ts";
 import { instant, namedObject } from "./named-object.ts";
 import { Nullable, OneOf } from "./schema.ts";
 

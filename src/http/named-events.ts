@@ -1,31 +1,10 @@
-/** The events of a reply's stream as bytes: its text, and named ones for clients that asked for them. */
+/** Named events of a reply's stream as bytes, for clients that asked for them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { NamedEvent } from "../core/turns/events.ts";
 import { conversationStates, stateReasons, type VisitorState } from "../domain/handoff.ts";
 import { later } from "../lib/later.ts";
 import { OneOf } from "./schemas/schema.ts";
 
-export const doneFrame = "data: [DONE]\n\n";
-/** Text that JSON.stringify would only put quotes around; nearly every delta is. */
-const isPlainAscii = /^[ !#-[\]-~]*$/;
-
-const frameStart = 'data: {"text":"';
-const frameEnd = '"}\n\n';
-
-/** One event for each delta, in one piece: they leave in one write. */
-export function frameDeltas(deltas: readonly string[]): string {
-  const whole = deltas.join("");
-  if (isPlainAscii.test(whole)) {
-    return frameStart + (deltas.length === 1 ? whole : deltas.join(frameEnd + frameStart)) + frameEnd;
-  }
-  let frames = "";
-  for (const delta of deltas) {
-    frames += isPlainAscii.test(delta) ? frameStart + delta + frameEnd : `data: {"text":${JSON.stringify(delta)}}\n\n`;
-  }
-  return frames;
-}
-
-/** For clients that asked for them. */
 export function frameNamedEvent(event: NamedEvent): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(toWire(event))}\n\n`;
 }
