@@ -92,6 +92,22 @@ describe("a visitor who leaves closes the provider's connection", () => {
     await mock.until(() => mock.abortedRequests === 1 && mock.openConnections === 0);
   });
 
+  test("before anything else is done for whoever leaves in the same moment", async () => {
+    const visitors = Array.from({ length: 3 }, () => ({ leaving: new AbortController(), reply: collectReply() }));
+    const streaming = visitors.map(({ leaving, reply }) =>
+      provider.streamReply(replyRequest("one [[silence:2]]"), reply, leaving.signal),
+    );
+    await Promise.all(visitors.map(({ reply }) => reply.firstWrite));
+    for (const { leaving } of visitors) {
+      leaving.abort();
+      // What the server does between two of them, who come as events of one turn of the loop.
+      for (let step = 0; step < 500; step++) await Promise.resolve();
+      expect(streaming.map((reply) => Bun.peek.status(reply))).toEqual(["pending", "pending", "pending"]);
+    }
+    expect(await Promise.all(streaming)).toMatchObject([left, left, left]);
+    await mock.until(() => mock.abortedRequests === 3 && mock.openConnections === 0);
+  });
+
   test("while the visitor's own connection is full", async () => {
     const leaving = new AbortController();
     const reply = collectReply(() => new Promise(() => {}));

@@ -156,7 +156,8 @@ class Relay implements BodyReader, WatchedStep {
       endsInHalf: this.#stream.endsInHalf,
     };
     if (this.#watch.hasLeft) {
-      this.#resolve(outcome);
+      // Whoever leaves in the same moment has their provider stopped first; that this one has left is stored after it.
+      setImmediate(this.#resolve, outcome);
       return;
     }
     const rest = this.#stream.release();
