@@ -266,14 +266,14 @@ test("what must stay fast is looked up by an index, from one end", () => {
       ["knowledge_editions USING COVERING INDEX knowledge_editions_embedded (is_embedded=? AND model>?)"],
     ],
     [
-      unansweredQueries.listOldestFirst,
+      unansweredQueries.asc,
       [
         "t USING COVERING INDEX knowledge_turns_unanswered (companion_id=? AND group_id>?)",
         "conversations EXISTS USING INTEGER PRIMARY KEY (rowid=?)",
       ],
     ],
     [
-      unansweredQueries.list,
+      unansweredQueries.desc,
       [
         "t USING COVERING INDEX knowledge_turns_unanswered (companion_id=? AND group_id>?)",
         "conversations EXISTS USING INTEGER PRIMARY KEY (rowid=?)",
