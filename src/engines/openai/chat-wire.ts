@@ -1,6 +1,6 @@
 /** Chat Completions: `POST {base_url}/chat/completions`, which nearly every provider speaks. */
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
-import type { JsonObject, JsonValue } from "../../domain/companion.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { OfferedTool } from "../../domain/tool.ts";
 import { createChatReader } from "./chat-reader.ts";
 import { toSentMessages } from "./sent-messages.ts";
@@ -24,7 +24,8 @@ function buildChatBody(request: ReplyRequest, plan: CallPlan): JsonObject {
   Object.assign(body, plan.extra);
   body[plan.boundName] = plan.maxOutputTokens;
   if (plan.tools.length > 0) body.tools = [...plan.tools.map(toFunction), ...asArray(plan.extra.tools)];
-  if (plan.sendsStreamOptions) body.stream_options = { include_usage: true, ...asObject(plan.extra.stream_options) };
+  const { stream_options: own } = plan.extra;
+  if (plan.sendsStreamOptions) body.stream_options = { include_usage: true, ...(isJsonObject(own) ? own : {}) };
   return body;
 }
 
@@ -61,8 +62,4 @@ function toFunction({ name, description, parameters }: OfferedTool): JsonObject 
 
 function asArray(value: JsonValue | undefined): JsonValue[] {
   return Array.isArray(value) ? value : [];
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }
