@@ -190,7 +190,7 @@ test("of a companion's askings the newest are kept", async () => {
   const ask = async (groupId: string) => {
     const { key, messages, ...turn } = world.turnOf(companion, { said: "often" });
     await turns.settle({ key, messages, ...turn });
-    await unanswered.note({ key, unanswered: { messageId: messages[0]?.id ?? "", groupId }, seen: null, atMs: 1 });
+    await unanswered.note({ key, unanswered: { messageId: messages[0]?.id ?? "", groupId }, seen: null });
   };
   const [oldest, often, newest] = [systemIds.randomUuid(), systemIds.randomUuid(), systemIds.randomUuid()];
   await ask(oldest);
