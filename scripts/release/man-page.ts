@@ -3,7 +3,7 @@ import { commonOptions } from "../../src/cli/arguments.ts";
 import type { Action, Command, OptionSpec } from "../../src/cli/command.ts";
 import type { Operand, Value } from "../../src/cli/value.ts";
 import type { Setting } from "../../src/config/setting.ts";
-import { settings } from "../../src/config/settings.ts";
+import { allSettings } from "../../src/config/settings.ts";
 
 export function renderManPage(commands: readonly Command[], version: string, builtAt: Date): string {
   const date = builtAt.toLocaleDateString("en-US", { dateStyle: "long", timeZone: "UTC" });
@@ -47,7 +47,7 @@ A name with
 .Ql _FILE
 stands for a file that contains the value.
 .Bl -tag -width Ds
-${(Object.values(settings) as Setting<unknown>[]).map(describeSetting).join("\n")}
+${allSettings.map(describeSetting).join("\n")}
 .El
 .Sh FILES
 .Bl -tag -width Ds

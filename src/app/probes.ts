@@ -1,8 +1,8 @@
 /** Metrics that are read on each scrape: build, limiter, files and disk. */
 import { statfs } from "node:fs/promises";
 import type { StorageSize } from "../contracts/store/engine.ts";
+import type { Store } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
-import { createSpendingProbe } from "../core/turns/spending-probe.ts";
 import { buildInfo } from "../lib/build-info.ts";
 import type { Probe } from "../lib/probe.ts";
 
@@ -73,4 +73,19 @@ async function freeBytes(path: string): Promise<number | null> {
   } catch {
     return null;
   }
+}
+
+function createSpendingProbe({ spending }: Pick<Store, "spending">): Probe {
+  return {
+    name: "companiond_spending_stops",
+    help: "Stops by the operator: of all accounts, or of single ones.",
+    async read() {
+      try {
+        return (await spending.listStops()).length;
+      } catch {
+        // Storage is away, which has metrics of its own.
+        return null;
+      }
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { toWireCompanion, toWireEmbedToken } from "../api/companions/responses.t
 import type { Store } from "../contracts/store/store.ts";
 import type { Companion, EmbedToken, JsonObject, JsonValue } from "../domain/companion.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
+import { parseJsonObject } from "../domain/json.ts";
 import { reasoningEfforts } from "../domain/reasoning.ts";
 import { visitorAuths } from "../domain/visitor.ts";
 import { toRfc3339 } from "../lib/clock.ts";
@@ -35,13 +36,9 @@ const asNumber: SettingOption["read"] = ([text = ""], option) => {
 };
 
 const asJsonObject: SettingOption["read"] = ([text = ""], option) => {
-  try {
-    const value: JsonValue = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    // Reported below, together with JSON that is not an object.
-  }
-  throw new Misuse(`--${option} must be a JSON object.`);
+  const value = parseJsonObject(text);
+  if (value === null) throw new Misuse(`--${option} must be a JSON object.`);
+  return value;
 };
 
 const asList: SettingOption["read"] = (texts) => [...texts];

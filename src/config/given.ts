@@ -1,9 +1,6 @@
 /** Which settings are set, and where: names alone, since values may be secret. */
 import type { Variables } from "./read-settings.ts";
-import type { Setting } from "./setting.ts";
-import { settings } from "./settings.ts";
-
-const allSettings: readonly Setting<unknown>[] = Object.values(settings);
+import { allSettings } from "./settings.ts";
 
 export interface GivenSetting {
   /** The variable, or the flag as it is typed. */

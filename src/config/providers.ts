@@ -128,8 +128,9 @@ class ProvidersReader {
     const reasoningEffort =
       effort === null ? null : this.#parse(`${place}.reasoning_effort`, effort, oneOf(reasoningEfforts));
     if (name === "") return;
-    const settings = { api, reasoningEffort, extra: isJsonObject(extra) ? extra : {}, headers, models: unique(models) };
-    this.#providers.set(name, { name, baseUrl: url, ...key, ...settings });
+    const settings = { api, reasoningEffort, extra: isJsonObject(extra) ? extra : {}, headers };
+    const known = [...new Set(models.filter((model) => model !== null))];
+    this.#providers.set(name, { name, baseUrl: url, ...key, ...settings, models: known });
   }
 
   /** The file is named, its content never. */
@@ -231,8 +232,4 @@ function modelName(longest: number): ParseValue<string> {
     if (text === "" || text.length > longest) throw new BadValue(`must be 1 to ${longest} characters long.`);
     return word(text);
   };
-}
-
-function unique(values: readonly (string | null)[]): readonly string[] {
-  return [...new Set(values.filter((value) => value !== null))];
 }

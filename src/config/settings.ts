@@ -36,3 +36,5 @@ export const settings = {
 
 export type SettingName = keyof typeof settings;
 export type SettingValues = { [Name in SettingName]: (typeof settings)[Name]["fallback"] };
+
+export const allSettings: readonly Setting<unknown>[] = Object.values(settings);

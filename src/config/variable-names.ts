@@ -1,8 +1,8 @@
 /** Which names of variables are settings, and what is reported of those that are not. */
 import { findNearest } from "../lib/edit-distance.ts";
 import { mayRepeat } from "./env-file.ts";
-import { type Setting, takesFile } from "./setting.ts";
-import { settings } from "./settings.ts";
+import { takesFile } from "./setting.ts";
+import { allSettings } from "./settings.ts";
 
 /** What a name that is no setting is: wrong, or of no effect here. */
 export interface NameVerdict {
@@ -12,7 +12,6 @@ export interface NameVerdict {
 
 /** Of the environment only these are checked: it has names of every other program too. */
 const prefixes = ["COMPANIOND_", "OPENAI_", "ELEVENLABS_"];
-const allSettings: readonly Setting<unknown>[] = Object.values(settings);
 const knownNames: readonly string[] = allSettings.flatMap((one) =>
   takesFile(one) ? [one.variable, `${one.variable}_FILE`] : [one.variable],
 );

@@ -71,9 +71,9 @@ export class AppError extends Error {
 }
 
 /** `invalid_request` that lists all the given fields. */
-export function invalidFields(errors: readonly FieldError[], cause?: unknown): AppError {
+export function invalidFields(errors: readonly FieldError[]): AppError {
   const names = errors.map((error) => error.param).join(", ");
-  return new AppError("invalid_request", `The request is invalid: check ${names}.`, { errors, cause });
+  return new AppError("invalid_request", `The request is invalid: check ${names}.`, { errors });
 }
 
 /** What a change was prepared from is no longer so: it is prepared again, a few times. */

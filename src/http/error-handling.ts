@@ -7,7 +7,7 @@ import type { Services } from "../core/dependencies.ts";
 import { AppError, errorCodes } from "../domain/errors.ts";
 import { baseUrlOf } from "./base-url.ts";
 import { prefersHtml, varyBy } from "./compression.ts";
-import { errorPagePolicy, renderErrorPage, writePageHeaders } from "./html.ts";
+import { plainPolicy, renderErrorPage, writePageHeaders } from "./html.ts";
 import { isOpenAiPath, retryHeaders, toOpenAiError } from "./openai-error.ts";
 import { applyProblem, type HeaderBag, renderProblem, toAppError } from "./problem.ts";
 import { contextOf } from "./request-context.ts";
@@ -31,7 +31,7 @@ export function errorHandling(dependencies: ErrorDependencies, allowedMethods: (
     if (body === null || isForPrograms(path)) return new Response(body, { status });
     varyBy(set.headers, "Accept");
     if (!prefersHtml(request)) return new Response(body, { status });
-    writePageHeaders(set.headers, errorPagePolicy());
+    writePageHeaders(set.headers, plainPolicy());
     set.headers["cache-control"] = "no-store";
     return new Response(renderErrorPage(explained, contextOf(request, dependencies.ids).requestId), { status });
   });

@@ -132,6 +132,6 @@ ${report}
   );
 }
 
-export function errorPagePolicy(): string {
+export function plainPolicy(): string {
   return contentSecurityPolicy({ style: plainStyle, isStill: true, ancestors: ["'none'"] });
 }

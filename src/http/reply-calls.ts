@@ -125,13 +125,10 @@ async function findSources(
   const sources: CitedSource[] = [];
   for (const { n, isCited, source } of seen) {
     // What was deleted since, or read again, is no longer reported.
-    if (source !== null && (isCited || wanted === "seen")) sources.push({ n, ...pickSource(source) });
+    if (source === null || !(isCited || wanted === "seen")) continue;
+    sources.push({ n, title: source.title, url: source.url, page: source.page });
   }
   return { type: "sources", sources: sources.sort((a, b) => a.n - b.n) };
-}
-
-function pickSource({ title, url, page }: Omit<CitedSource, "n">): Omit<CitedSource, "n"> {
-  return { title, url, page };
 }
 
 interface Responding {

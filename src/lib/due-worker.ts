@@ -10,6 +10,8 @@ export interface DueWork<Item> {
   take(limit: number): Promise<readonly Item[]>;
   /** Never rejects. */
   work(item: Item): Promise<void>;
+  /** Whenever nothing more could be taken. */
+  afterTaking?(): Promise<void>;
   /** Null: nothing waits. */
   findNextDue(): Promise<number | null>;
   /** It could not be asked what is due: it is asked again after a minute. */
@@ -19,6 +21,8 @@ export interface DueWork<Item> {
 export interface DueWorker {
   /** Something may be due. Returns immediately. */
   wake(): void;
+  /** Only asks again when to wake. Returns immediately. */
+  reschedule(): void;
   /** Takes nothing more. */
   stop(): void;
   /** Resolves when nothing is under way; until `stop`, when nothing is due either. */
@@ -52,6 +56,7 @@ export function createDueWorker<Item>(due: DueWork<Item>): DueWorker {
       while (isAskedAgain && !isStopped) {
         isAskedAgain = false;
         await takeAll();
+        await due.afterTaking?.();
       }
       await schedule();
     } catch (error) {
@@ -92,6 +97,9 @@ export function createDueWorker<Item>(due: DueWork<Item>): DueWorker {
 
   return {
     wake,
+    reschedule() {
+      schedule().catch(() => arm(lookAgainMs));
+    },
     stop() {
       isStopped = true;
       if (timer !== null) clearTimeout(timer);

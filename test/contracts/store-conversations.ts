@@ -340,7 +340,7 @@ export function conversationStoreContract(open: OpenStore): void {
       const asking = world.turnOf(companion, { key });
       await turns.settle(asking);
       const question = { messageId: asking.messages[0]?.id ?? "", groupId: systemIds.randomUuid() };
-      await unanswered.note({ key, unanswered: question, seen: null, atMs: world.clock.nowMs() });
+      await unanswered.note({ key, unanswered: question, seen: null });
       const [failed, abandoned, open] = [failing, left, asking].map((turn) => turn.conversationId) as [
         string,
         string,

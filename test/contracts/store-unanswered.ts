@@ -30,7 +30,7 @@ export function unansweredStoreContract(open: OpenStore): void {
       await world.store.turns.settle(turn);
       const messageId = turn.messages[0]?.id ?? "";
       const unanswered = { messageId, groupId };
-      await world.store.unanswered.note({ key, unanswered, seen: null, atMs: world.clock.nowMs() });
+      await world.store.unanswered.note({ key, unanswered, seen: null });
       return turn;
     }
 
@@ -54,7 +54,7 @@ export function unansweredStoreContract(open: OpenStore): void {
       const group = systemIds.randomUuid();
       const { key, messages } = await ask(group, "When do you open?");
       const unanswered = { messageId: messages[0]?.id ?? "", groupId: group };
-      await world.store.unanswered.note({ key, unanswered, seen: null, atMs: world.clock.nowMs() });
+      await world.store.unanswered.note({ key, unanswered, seen: null });
       expect((await list())?.items).toMatchObject([{ id: group, count: 1 }]);
     });
 
@@ -213,10 +213,10 @@ export function unansweredStoreContract(open: OpenStore): void {
       const turn = world.turnOf(companion);
       const unanswered = { messageId: turn.messages[0]?.id ?? "", groupId: systemIds.randomUuid() };
       const seen = { messageId: turn.messages[1]?.id ?? "", passages: [] };
-      await world.store.unanswered.note({ key: turn.key, unanswered, seen, atMs: 1 });
+      await world.store.unanswered.note({ key: turn.key, unanswered, seen });
       await world.store.turns.settle(turn);
       const other = { messageId: systemIds.uuid(), groupId: systemIds.randomUuid() };
-      await world.store.unanswered.note({ key: turn.key, unanswered: other, seen: null, atMs: 1 });
+      await world.store.unanswered.note({ key: turn.key, unanswered: other, seen: null });
       expect((await list())?.items).toEqual([]);
       expect((await world.store.unanswered.listSeen(turn.conversationId, [seen.messageId])).size).toBe(0);
     });
@@ -233,7 +233,7 @@ export function unansweredStoreContract(open: OpenStore): void {
         { n: 1, edition, ordinal: 1, isCited: true },
         { n: 2, edition, ordinal: 0, isCited: false },
       ];
-      await unanswered.note({ key: turn.key, unanswered: null, seen: { messageId: replied, passages }, atMs: 1 });
+      await unanswered.note({ key: turn.key, unanswered: null, seen: { messageId: replied, passages } });
       const where = { id: source.id, title: "Terms", url: "https://shop.example", page: null };
       const shown = await unanswered.listSeen(turn.conversationId, [asked, replied]);
       expect([...shown]).toEqual([

@@ -328,8 +328,8 @@ export function webhookStoreContract(open: OpenStore): void {
       const messageId = turn.messages[0]?.id ?? "";
       const event = eventOf(turn, "question.unanswered", { content: { question: messageId } });
       const unanswered = { messageId, groupId: systemIds.randomUuid(), event };
-      await world.store.unanswered.note({ key: turn.key, unanswered, seen: null, atMs: now() });
-      await world.store.unanswered.note({ key: turn.key, unanswered, seen: null, atMs: now() });
+      await world.store.unanswered.note({ key: turn.key, unanswered, seen: null });
+      await world.store.unanswered.note({ key: turn.key, unanswered, seen: null });
       const session = { providerConversationId: "conv-1", sessionId: systemIds.randomUuid(), visitorId: null };
       await world.store.voice.startSession({
         ...{ ...session, ticketId: null, accountId: account.id, companionId: companion.id, sealedVisitor: "v1.who" },

@@ -33,7 +33,7 @@ test("knowledge answers after the way to PostgreSQL and back as before, and long
   const groupId = "00000000-0000-4000-8000-000000000001";
   const passages = [{ edition, ordinal: 0, n: 1, isCited: true }];
   const seen = { messageId: replied ?? "", passages };
-  await world.store.unanswered.note({ ...turn, unanswered: { messageId: asked ?? "", groupId }, seen, atMs: 1 });
+  await world.store.unanswered.note({ ...turn, unanswered: { messageId: asked ?? "", groupId }, seen });
   const uploads = ["a", "b", "c", "d", "é".repeat(4_000_000)].map(newUpload);
   for (const upload of uploads) await makeSource(world, companion, { upload });
   await world.close();

@@ -35,6 +35,7 @@ import { presenceQueries } from "../../src/engines/store-shared/scripts/presence
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
+import { selectSeen } from "../../src/engines/store-shared/scripts/unanswered.ts";
 import { roomQueries } from "../../src/engines/store-shared/scripts/version-room.ts";
 import { versionQueries } from "../../src/engines/store-shared/scripts/version-store.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
@@ -123,7 +124,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["passages in order", editionQueries.parts, "knowledge_parts_edition_first_ordinal_pk"],
   ["what an edition was made of", editionQueries.documents, "knowledge_documents_edition_place_pk"],
   ["vectors", vectorQueries.read, "knowledge_vectors_edition_first_ordinal_pk"],
-  ["what turns found", unansweredQueries.seen, "knowledge_turns_conversation"],
+  ["what turns found", selectSeen, "knowledge_turns_conversation"],
   ["an unanswered question", unansweredQueries.one, "knowledge_turns_unanswered"],
   ["the account's unanswered questions", unansweredQueries.ofAccount.desc, "knowledge_turns_unanswered"],
   ["the first message of each in a list", excerptQueries.first, "messages_conversation"],

@@ -190,7 +190,7 @@ test("of a companion's askings the newest are kept", async () => {
   const ask = async (groupId: string) => {
     const { key, messages, ...turn } = world.turnOf(companion, { said: "often" });
     await turns.settle({ key, messages, ...turn });
-    await unanswered.note({ key, unanswered: { messageId: messages[0]?.id ?? "", groupId }, seen: null, atMs: 1 });
+    await unanswered.note({ key, unanswered: { messageId: messages[0]?.id ?? "", groupId }, seen: null });
   };
   const [oldest, often, newest] = [systemIds.randomUuid(), systemIds.randomUuid(), systemIds.randomUuid()];
   await ask(oldest);
@@ -266,14 +266,14 @@ test("what must stay fast is looked up by an index, from one end", () => {
       ["knowledge_editions USING COVERING INDEX knowledge_editions_embedded (is_embedded=? AND model>?)"],
     ],
     [
-      unansweredQueries.listOldestFirst,
+      unansweredQueries.asc,
       [
         "t USING COVERING INDEX knowledge_turns_unanswered (companion_id=? AND group_id>?)",
         "conversations EXISTS USING INTEGER PRIMARY KEY (rowid=?)",
       ],
     ],
     [
-      unansweredQueries.list,
+      unansweredQueries.desc,
       [
         "t USING COVERING INDEX knowledge_turns_unanswered (companion_id=? AND group_id>?)",
         "conversations EXISTS USING INTEGER PRIMARY KEY (rowid=?)",

@@ -37,6 +37,7 @@ import { peopleListQueries } from "../../src/engines/store-shared/scripts/people
 import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
+import { selectSeen } from "../../src/engines/store-shared/scripts/unanswered.ts";
 import { roomQueries } from "../../src/engines/store-shared/scripts/version-room.ts";
 import { versionQueries } from "../../src/engines/store-shared/scripts/version-store.ts";
 import { visitorKeyQueries } from "../../src/engines/store-shared/scripts/visitor-keys.ts";
@@ -473,7 +474,11 @@ test.each(Object.entries({ ...toolPages, ...toolLookups, ...callPages, ...callLo
 
 const ofLists = {
   ...excerptQueries,
-  ...{ unansweredOfAccount: unansweredQueries.companions, namesInTheAudit: auditQueries.names },
+  ...{
+    unansweredOfAccount: unansweredQueries.companions,
+    namesInTheAudit: auditQueries.names,
+    foundByTurns: selectSeen,
+  },
   ...{ sourcesOfAccount: sourceQueries.ofAccount.desc, oldestSourcesOfAccount: sourceQueries.ofAccount.asc },
 };
 test.each(Object.entries(ofLists))("what lists show of other tables: %s, by index", async (_, sql) => {

@@ -15,7 +15,6 @@ export async function settleNotedTurn(world: StoreWorld, companion: Companion): 
     key,
     unanswered: { messageId: asked, groupId: systemIds.randomUuid() },
     seen: { messageId: replied, passages: [{ n: 1, edition: 1, ordinal: 0, isCited: true }] },
-    atMs: world.clock.nowMs(),
   });
   return turn;
 }

@@ -28,7 +28,6 @@ export async function askInVain(
     key: { companionId, sessionId, visitorId: null },
     unanswered: { messageId: asked?.id ?? "", groupId: questionId },
     seen: null,
-    atMs: Date.now(),
   });
   return questionId;
 }

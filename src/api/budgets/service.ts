@@ -65,7 +65,7 @@ export async function updateBudget(
   const { limit_micros: limitMicros, period, action } = body;
   const subject = await readSubject(services, accountId, body);
   const patch: BudgetPatch = {
-    ...(subject === null || isSame(subject, current.subject) ? {} : { subject }),
+    ...(subject === null || JSON.stringify(subject) === JSON.stringify(current.subject) ? {} : { subject }),
     ...(limitMicros === undefined || limitMicros === current.limitMicros ? {} : { limitMicros }),
     ...(period === undefined || period === current.period ? {} : { period }),
     ...(action === undefined || action === current.action ? {} : { action }),
@@ -109,10 +109,6 @@ export async function getBudget(
   const budget = await store.spending.findBudget(accountId, readId(id, "budget"), clock.nowMs());
   if (budget === null) throw missing("budget");
   return budget;
-}
-
-function isSame(one: BudgetSubject, other: BudgetSubject): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 const nameOne = (param: string): FieldError => ({

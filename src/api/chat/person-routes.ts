@@ -1,18 +1,47 @@
 /** `…/person`: a visitor asks for a person of the team, or goes back to the companion. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import type { Asked } from "../../core/people/people.ts";
+import type { Companion } from "../../domain/companion.ts";
 import { invalidFields } from "../../domain/errors.ts";
-import { type Handoff, stateConflict } from "../../domain/handoff.ts";
+import { conversationStates, type Handoff, stateConflict } from "../../domain/handoff.ts";
 import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { uuidQuery } from "../../http/query.ts";
 import { addRateLimitHeaders, admitClient, refuse } from "../../http/rate-limit.ts";
 import { type Route, route } from "../../http/route.ts";
+import { namedObject } from "../../http/schemas/named-object.ts";
+import { OneOf } from "../../http/schemas/schema.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { admitSender, conversationQuery, getAnswering, openVisitor } from "./key-chat.ts";
 import { checkKeyPerson, keyPersonRequest, type PersonRequest, personRequest } from "./model.ts";
 import { describeConversation } from "./reply-routes.ts";
-import { PersonAsked, toWirePersonAsked } from "./responses.ts";
 import { placeOf, placeOfBody, type VisitorCall } from "./visitor-place.ts";
+
+const instant = (description: string) =>
+  t.Union([t.String({ format: "date-time", examples: ["2026-11-30T09:00:00.000Z"] }), t.Null()], { description });
+
+const PersonAsked = namedObject("PersonAsked", () => ({
+  state: OneOf(conversationStates, { description: "Who answers the conversation now." }),
+  until: instant("When the wait for a person ends, or a silence; null where no deadline runs."),
+  available: t.Boolean({ description: "Whether a person is available." }),
+  reopens_at: instant("When the team is there again; null while it is, and where that is not known."),
+  contact: t.Boolean({ description: "Whether the visitor may leave a contact now." }),
+}));
+type PersonAsked = Static<typeof PersonAsked>;
+
+function toWirePersonAsked(
+  { state, untilMs, isAvailable, reopensAtMs }: Asked,
+  { leads }: Pick<Companion, "leads">,
+): PersonAsked {
+  return {
+    state,
+    until: untilMs === null ? null : new Date(untilMs).toISOString(),
+    available: isAvailable,
+    reopens_at: reopensAtMs === null ? null : new Date(reopensAtMs).toISOString(),
+    contact: leads !== null && (leads.when === "always" || !isAvailable),
+  };
+}
 
 /** `admit`: as that of `People.ask`. */
 async function ask(asking: VisitorCall, body: PersonRequest, admit?: () => Promise<void>): Promise<PersonAsked> {

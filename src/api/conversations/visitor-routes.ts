@@ -2,6 +2,7 @@
  * `/api/embed/{token}/conversations`: what verified visitors read of their own conversations, and how they take over one
  * that was anonymous.
  */
+import { Type as t } from "@sinclair/typebox";
 import { maxWaitSeconds, whileQuiet } from "../../core/turns/quiet-conversation.ts";
 import type { Message } from "../../domain/conversation.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
@@ -10,10 +11,27 @@ import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { pageQuery, toWireList } from "../../http/paging.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
+import { nullishUuid } from "../../http/schemas/chat-message.ts";
 import { listOf } from "../../http/schemas/list.ts";
+import { compileChecker, Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { messagePageQuery, readCalls, toWireMessages } from "./message-paging.ts";
-import { mergeBody } from "./model.ts";
 import { OwnConversation, OwnConversationWithMessages, toVisitorConversation, toVisitorMessage } from "./responses.ts";
+
+/** A conversation that was anonymous until now, to be moved to a verified visitor. */
+const mergeBody = compileChecker(() =>
+  t.Object(
+    {
+      session_id: Text({
+        pattern: uuidPattern,
+        problem: "Must be a UUID.",
+        description: "The `session_id` of the conversation.",
+        examples: ["7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10"],
+      }),
+      visitor_id: nullishUuid("Its `visitor_id`; null or left out: the conversation without one."),
+    },
+    { $id: "VisitorMerge" },
+  ),
+);
 
 /** The same address has another answer for each visitor. */
 const privateHeaders = { "cache-control": "no-store" };

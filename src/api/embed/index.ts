@@ -9,11 +9,12 @@ import { jsonResponse } from "../../http/api-description.ts";
 import { knownBaseUrlOf } from "../../http/base-url.ts";
 import { createDirectRoute, type DirectRoute } from "../../http/direct-route.ts";
 import { openEmbed, pageView } from "../../http/embed-guard.ts";
+import { escapeHtml } from "../../http/html.ts";
 import type { HeaderBag } from "../../http/problem.ts";
 import { type Route, route } from "../../http/route.ts";
 import { Text } from "../../http/schemas/schema.ts";
+import { readableTextColor } from "../../lib/contrast.ts";
 import { matchesTag, tagOf } from "../../lib/entity-tag.ts";
-import { renderAvatar } from "./avatar.ts";
 import { EmbedConfig, toEmbedConfig } from "./responses.ts";
 
 interface RenderedConfig {
@@ -175,3 +176,16 @@ export const embedRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** Of a companion without an image: its initial on its theme colour, in a colour that is readable on it. */
+function renderAvatar(name: string, themeColor: string): string {
+  // A grapheme, not a code unit: names may begin with an emoji or a combined letter.
+  const segments = new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(name.trim());
+  const initial = [...segments][0]?.segment.toLocaleUpperCase("en") ?? "?";
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96" width="96" height="96">` +
+    `<rect width="96" height="96" rx="48" fill="${themeColor}"/>` +
+    `<text x="48" y="50" fill="${readableTextColor(themeColor)}" font-family="system-ui, sans-serif" font-size="44" ` +
+    `font-weight="600" text-anchor="middle" dominant-baseline="central">${escapeHtml(initial)}</text></svg>`
+  );
+}

@@ -2,14 +2,39 @@
  * Takes calls of other instances about replies that run here. Not in the sitemap: to whoever cannot prove to be an
  * instance, there is nothing at this address.
  */
+import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { callPath, endedStatus, proofHeader, type ReplyCall } from "../../core/instances/instances.ts";
 import { createPieceWriter, proveHead } from "../../core/instances/proven-pieces.ts";
 import { describeFailure } from "../../http/error-handling.ts";
 import { parseJson, readJsonText } from "../../http/json-body.ts";
 import { toAppError } from "../../http/problem.ts";
+import { messageText } from "../../http/schemas/chat-message.ts";
+import { compileChecker, Nullable, Nullish, Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
-import { checkReplyCall } from "./model.ts";
+
+/** The sender is proven to be an instance, but perhaps of another version. */
+const uuid = () => Text({ pattern: uuidPattern });
+
+const replyCall = compileChecker(() =>
+  t.Object({
+    action: t.Union([t.Literal("attach"), t.Literal("follow"), t.Literal("cancel")]),
+    key: t.Object({ companionId: uuid(), sessionId: uuid(), visitorId: Nullable(Text({ maxLength: 100 })) }),
+    messageId: uuid(),
+    message: Nullable(messageText()),
+    resume: t.Boolean(),
+    offset: t.Integer({ minimum: 0 }),
+    // Of a version that knows of them.
+    sources: Nullish(t.Union([t.Literal("cited"), t.Literal("seen")])),
+  }),
+);
+
+/** Throws `invalid_request`. */
+function checkReplyCall(value: unknown): ReplyCall {
+  const call = replyCall.check(value);
+  // A reply that runs here has its own events.
+  return { ...call, sources: call.sources ?? null, hasTools: false };
+}
 
 /** A message of 2000 characters in its longest form. */
 const bodyLimitBytes = 32 * 1024;

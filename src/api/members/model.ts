@@ -36,7 +36,6 @@ export const newMemberBody = compileBody("NewMember", () => ({
   role: memberRole(),
   companion_ids: t.Optional(memberCompanions()),
 }));
-export type NewMemberBody = Static<typeof newMemberBody.schema>;
 
 export const memberPatchBody = compileBody("MemberPatch", () => ({
   name: t.Optional(memberName()),

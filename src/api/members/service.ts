@@ -190,14 +190,10 @@ function refuseOwn(principal: SessionPrincipal, member: Member, { role, companio
   const detail = isOwn ? "Not for the account's own sign-in." : "Not for yourself: another owner can do it.";
   const errors: FieldError[] = [];
   if (role !== undefined && role !== member.role) errors.push({ param: "role", detail });
-  if (companion_ids !== undefined && !isSame(companion_ids, member.companionIds)) {
+  if (companion_ids !== undefined && JSON.stringify(companion_ids) !== JSON.stringify(member.companionIds)) {
     errors.push({ param: "companion_ids", detail });
   }
   if (errors.length > 0) throw invalidFields(errors);
-}
-
-function isSame(sent: readonly string[] | null, companionIds: readonly string[] | null): boolean {
-  return JSON.stringify(sent) === JSON.stringify(companionIds);
 }
 
 function ownSignIn(why: string): AppError {

@@ -96,20 +96,20 @@ function refuseUnkept(reader: Reader, { tool_choice }: Sent): void {
   reader.refuse("functions", noTools, isEmptyList);
   reader.refuse("tool_choice", noTools, () => tool_choice === "none" || tool_choice === "auto");
   reader.refuse("function_call", noTools, (value) => value === "none" || value === "auto");
-  reader.refuse("response_format", "Only text is answered.", isPlainFormat);
+  reader.refuse(
+    "response_format",
+    "Only text is answered.",
+    (value) => typeof value === "object" && (value as Sent).type === "text",
+  );
   reader.refuse("logprobs", "Probabilities are not returned.", (value) => value === false);
   reader.refuse("top_logprobs", "Probabilities are not returned.", (value) => value === 0);
-  reader.refuse("modalities", "Only text is answered.", (value) => isTextOnly(value));
+  reader.refuse(
+    "modalities",
+    "Only text is answered.",
+    (value) => Array.isArray(value) && value.every((one) => one === "text"),
+  );
   reader.refuse("audio", "Only text is answered.", () => false);
   reader.refuse("web_search_options", "There is no search here.", () => false);
-}
-
-function isPlainFormat(value: unknown): boolean {
-  return typeof value === "object" && (value as Sent).type === "text";
-}
-
-function isTextOnly(value: unknown): boolean {
-  return Array.isArray(value) && value.every((one) => one === "text");
 }
 
 function readStreamOptions(reader: Reader, isStreamed: boolean): boolean {

@@ -7,7 +7,7 @@ import { AppError } from "../../domain/errors.ts";
 import { baseUrlOf, knownBaseUrlOf } from "../../http/base-url.ts";
 import { prefersHtml, varyBy } from "../../http/compression.ts";
 import { findDemoToken, isSetUp } from "../../http/first-steps.ts";
-import { contentSecurityPolicy, plainStyle, renderPage, writePageHeaders } from "../../http/html.ts";
+import { contentSecurityPolicy, plainPolicy, plainStyle, renderPage, writePageHeaders } from "../../http/html.ts";
 import { type Route, route } from "../../http/route.ts";
 import { SemaphoreFull } from "../../lib/semaphore.ts";
 import { type CompanionPage, companionPagePolicy, renderCompanionPage, renderManifest } from "./companion-page.ts";
@@ -36,10 +36,6 @@ creates a new one.</li>
 function renderStartPage(isSetUp: boolean): string {
   const words = isSetUp ? ready : fresh;
   return renderPage("companiond", plainStyle, "", `<main>\n<p class="name">companiond</p>\n${words}\n</main>`);
-}
-
-function plainPolicy(): string {
-  return contentSecurityPolicy({ style: plainStyle, isStill: true, ancestors: ["'none'"] });
 }
 
 async function findPage(services: Services, token: string, request: Request): Promise<CompanionPage | null> {

@@ -1,4 +1,5 @@
 /** `/api/server`: how the running server is, and whether a model answers. For operators. */
+import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import type { Finding } from "../../domain/finding.ts";
@@ -7,11 +8,18 @@ import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
+import { compileChecker, Text } from "../../http/schemas/schema.ts";
 import { whileSilent } from "../../http/stream-response.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
-import { testModelBody } from "./model.ts";
 import { type Server, ServerObject, TestedModelObject } from "./responses.ts";
 import { testModel } from "./test-model.ts";
+
+const testModelBody = compileChecker(() =>
+  t.Object(
+    { model: Text({ maxLength: 200, description: "One that the server offers.", examples: ["gpt-6-luna"] }) },
+    { $id: "TestModel" },
+  ),
+);
 
 /** The checks ask providers, and one of them is paid for a word. */
 const keptMs = 60_000;

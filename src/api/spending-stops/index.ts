@@ -1,10 +1,26 @@
 /** `/api/spending-stops`: operators stop what their providers are asked, for one account or for all. */
+import { Type as t } from "@sinclair/typebox";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
-import { newStopBody } from "./model.ts";
+import { compileChecker, Nullish, Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { SpendingStopList, SpendingStopObject, toWireStop } from "./responses.ts";
+
+const newStopBody = compileChecker(() =>
+  t.Object(
+    {
+      account_id: Nullish(
+        Text({
+          pattern: uuidPattern,
+          problem: "Must be the id of an account, or null for all accounts.",
+          description: "Whose calls stop. Left out or null: those of all accounts.",
+        }),
+      ),
+    },
+    { $id: "NewSpendingStop", additionalProperties: false, description: "May be left out altogether." },
+  ),
+);
 
 export const spendingStopRoutes: readonly Route[] = [
   route({

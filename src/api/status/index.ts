@@ -1,9 +1,13 @@
 /** `GET /api/status`: what an operator should look at now. */
+import type { SilentModel } from "../../core/metrics/provider-health.ts";
+import type { RefusedConfigHint } from "../../core/metrics/refused-configs.ts";
 import { listRefusedConfigs } from "../../core/metrics/refused-configs.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { type Route, route } from "../../http/route.ts";
-import { toWireRefusedConfig, toWireRetiringModel, toWireSilentModel } from "./model.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
+import type { Status } from "./responses.ts";
 import { StatusObject } from "./responses.ts";
+import type { CountedRetiringModel } from "./service.ts";
 import { listRetiringModels } from "./service.ts";
 
 export const statusRoutes: readonly Route[] = [
@@ -28,3 +32,35 @@ export const statusRoutes: readonly Route[] = [
     }),
   }),
 ];
+
+function toWireSilentModel({
+  model,
+  kind,
+  detail,
+  advice,
+  replies,
+  sinceMs,
+  lastMs,
+}: SilentModel): Status["silent_models"][number] {
+  return { model, kind, detail, advice, replies, since: toRfc3339(sinceMs), last_at: toRfc3339(lastMs) };
+}
+
+function toWireRetiringModel({
+  provider,
+  model,
+  shutdownDate,
+  companions,
+}: CountedRetiringModel): Status["retiring_models"][number] {
+  return { provider, model, shutdown_date: shutdownDate, companions };
+}
+
+function toWireRefusedConfig({
+  window,
+  detail,
+  advice,
+  count,
+  sinceMs,
+  lastMs,
+}: RefusedConfigHint): Status["refused_configs"][number] {
+  return { window, detail, advice, count, since: toRfc3339(sinceMs), last_at: toRfc3339(lastMs) };
+}

@@ -1,15 +1,17 @@
 /** `GET /api/usage`: what was used, by whatever was recorded with it, as JSON or CSV; and why replies failed. */
+import type { UsageGroup } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { prefers, varyBy } from "../../http/compression.ts";
+import { toCell } from "../../http/csv.ts";
 import { respondInParts, writeRows } from "../../http/parts-response.ts";
 import { metadataFilters } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
-import { createCsv } from "./csv.ts";
 import { usageEventsRoute } from "./events.ts";
 import { companionQuery, daysQuery, encodeCursor, groupingQuery, maxDays, maxWholeRows } from "./query.ts";
+import type { WireRow } from "./responses.ts";
 import { FailedReplyList, QuotaObject, toWireFailures, toWireQuota, toWireUsage, UsageList } from "./responses.ts";
 
 export const usageRoutes: readonly Route[] = [
@@ -128,4 +130,24 @@ function toNextLink(url: string, cursor: string): string {
   const { searchParams } = new URL(url);
   searchParams.set("cursor", cursor);
   return `<?${searchParams}>; rel="next"`;
+}
+
+const firstGroups = { day: "day", companion: "companion_id", key: "key_id" } as const;
+const firstCounts = ["messages", "requests", "input_tokens", "output_tokens", "voice_sessions", "errors"];
+const laterCounts = ["cached_tokens", "cost_micros", "reasoning_tokens", "cache_write_tokens"];
+
+/**
+ * CSV by RFC 4180, with a header line first. The columns depend only on the grouping, and keep their places: later ones, groups as
+ * well, are behind those that there were before.
+ */
+function createCsv(groupBy: readonly UsageGroup[]) {
+  const before = Object.entries(firstGroups).flatMap(([group, column]) =>
+    groupBy.includes(group as UsageGroup) ? [column] : [],
+  );
+  const later = groupBy.filter((group) => !Object.hasOwn(firstGroups, group));
+  const columns = [...before, ...firstCounts, ...later, ...laterCounts];
+  return {
+    header: `${columns.map(toCell).join(",")}\r\n`,
+    line: (row: WireRow) => `${columns.map((column) => toCell(row[column] ?? "")).join(",")}\r\n`,
+  };
 }

@@ -1,12 +1,26 @@
 /** `POST /api/embed/{token}/voice-token`: the signed URL of one voice session (spec 4.3). */
+import { Type as t } from "@sinclair/typebox";
 import { jsonResponse } from "../../http/api-description.ts";
 import { RightOfToken } from "../../http/embed-guard.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
-import { voiceTokenRequest } from "./model.ts";
+import { nullishUuid } from "../../http/schemas/chat-message.ts";
+import { compileChecker } from "../../http/schemas/schema.ts";
 import { VoiceTokenResponse } from "./responses.ts";
 import { startVoiceSession } from "./service.ts";
+
+const voiceTokenRequest = compileChecker(() =>
+  t.Object(
+    {
+      session_id: nullishUuid(
+        "The session's conversation. If left out, a new one begins; its id is in `X-Session-Id`.",
+      ),
+      visitor_id: nullishUuid("Identifies the visitor across conversations; ignored for a verified one."),
+    },
+    { $id: "VoiceTokenRequest", description: "May be left out altogether." },
+  ),
+);
 
 /** More than the provider's deadline, which is as long as an idle connection may last. */
 const providerSilenceSeconds = 30;

@@ -33,9 +33,7 @@ export async function openLocalTarget(input: ActionInput, email: string, note: s
     requirePrices: async () => {},
   };
   const applier = { account, keyId: null, rules };
-  const contextOf = (via: "apply" | "cli"): WriteContext => {
-    return { ...input.audit(), change: { via, note, actorName: null } };
-  };
+  const makeContext = (): WriteContext => ({ ...input.audit(), change: { via: "apply", note, actorName: null } });
   /** Companions whose sources may be queued. */
   const touched = new Set<string>();
 
@@ -48,7 +46,7 @@ export async function openLocalTarget(input: ActionInput, email: string, note: s
       for (let tries = 1; ; tries++) {
         const { result, write } = await prepareApply({ store, ids, sealing }, applier, body, clock.nowMs());
         try {
-          await write?.(contextOf("apply"));
+          await write?.(makeContext());
         } catch (error) {
           if (error instanceof OutdatedError && tries < maxTries) continue;
           throw error;
@@ -64,7 +62,7 @@ export async function openLocalTarget(input: ActionInput, email: string, note: s
       const sent = readSource({ file: new SentFile(name, null, bytes), slug, ...(title === null ? {} : { title }) });
       const { upload, ...source } = toNewSource({ ids }, sent);
       const known = (await listSources(companionId)).find((one) => one.slug === slug);
-      const context = contextOf("apply");
+      const context = makeContext();
       const change = { title: source.title, ...(upload === null ? {} : { upload }) };
       const kept =
         known === undefined

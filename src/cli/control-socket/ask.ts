@@ -37,9 +37,9 @@ export async function askServers(dataDir: string, factsMs = limits.factsMs): Pro
 }
 
 /** Lets the server check what it runs with. Null if no answer comes, `unable` from a version that cannot. */
-export async function askForChecks(path: string, limitMs = limits.checkMs): Promise<RunningFacts | "unable" | null> {
+export async function askForChecks(path: string): Promise<RunningFacts | "unable" | null> {
   try {
-    const { status, body } = await ask(path, "POST", paths.check, limitMs);
+    const { status, body } = await ask(path, "POST", paths.check, limits.checkMs);
     return status === 404 ? "unable" : readFacts(body);
   } catch {
     return null;

@@ -24,7 +24,7 @@ export async function examineInstanceUrls(
   const silent = urls.filter((_, index) => answers[index] === null);
   if (silent.length > 0) {
     const detail = `${own} From this machine, nothing answers at ${silent.join(", ")}.`;
-    const advice = isLoopbackUrl(silent[0])
+    const advice = isLoopbackHost(new URL(silent[0] ?? "").hostname)
       ? "Set COMPANIOND_INSTANCE_URL of that instance to an address that reaches it from the others."
       : "Let the instances reach one another, past the proxy; https needs a certificate for the name.";
     return warn(name, detail, `${advice} Replies cannot be resumed through another instance otherwise.`);
@@ -44,8 +44,4 @@ async function findAt(url: string, domain?: string): Promise<unknown> {
   const isAddress = /^https:\/\/(\[|[\d.]+(:|$))/.test(url);
   const reached = await reachServer(url, { tlsName: isAddress ? (domain ?? null) : null });
   return reached.kind === "none" ? null : reached;
-}
-
-function isLoopbackUrl(url = ""): boolean {
-  return isLoopbackHost(new URL(url).hostname);
 }

@@ -1,6 +1,5 @@
 /** `companiond eval record`: makes cases of kept conversations, on standard output or at the end of a suite's file. */
-import { appendYaml } from "../../core/companion-files/append-yaml.ts";
-import { writeYaml } from "../../core/companion-files/write-yaml.ts";
+import { appendYaml, writeYaml } from "../../core/companion-files/write-yaml.ts";
 import { toKeptCase } from "../../core/evals/kept-case.ts";
 import { readSuiteText } from "../../core/evals/read-suites.ts";
 import type { Suite } from "../../core/evals/suite.ts";

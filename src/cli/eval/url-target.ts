@@ -1,7 +1,7 @@
 /** Asks companions at a server, by their test chats. */
 import type { EvalTarget, MadeCall, ReplyFacts } from "../../core/evals/asked.ts";
 import { BudgetReached, TurnFailed } from "../../core/evals/asked.ts";
-import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonObject } from "../../domain/json.ts";
 import { type ApiAnswer, ApiRefusal, type ApiServer } from "../api-server.ts";
 import { CommandFailure } from "../command.ts";
 
@@ -64,7 +64,7 @@ function toFacts({ text }: ApiAnswer): ReplyFacts {
   for (const line of text.split("\n")) {
     if (line === "data: [DONE]") isWhole = true;
     else if (line.startsWith("data: ")) reply += readMember(line.slice("data: ".length), "text");
-    else if (line.startsWith(": trace ")) trace = readObject(line.slice(": trace ".length));
+    else if (line.startsWith(": trace ")) trace = parseJsonObject(line.slice(": trace ".length));
     else if (line.startsWith(": failure ")) failure = readMember(line.slice(": failure ".length), "detail");
   }
   const costMicros = toNumber(trace?.["cost_micros"]);
@@ -99,15 +99,6 @@ function listObjects(value: JsonValue | undefined): JsonObject[] {
 }
 
 function readMember(json: string, name: string): string {
-  const member = readObject(json)?.[name];
+  const member = parseJsonObject(json)?.[name];
   return typeof member === "string" ? member : "";
-}
-
-function readObject(json: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

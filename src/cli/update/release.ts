@@ -1,5 +1,5 @@
 /** A release's description of itself, and whether it is signed by the key that this executable trusts. */
-import { isJsonObject } from "../../domain/json.ts";
+import { isJsonObject, parseJsonObject } from "../../domain/json.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
 import { CommandFailure } from "../command.ts";
 
@@ -29,7 +29,7 @@ const derPrefix = Buffer.from("302a300506032b6570032100", "hex");
 /** Throws `CommandFailure` with a sentence. */
 export function readRelease(text: string, { target, publicKey, source }: ReleaseQuestion): Release {
   const refuse = (reason: string) => new CommandFailure(`${source.href} ${reason} Nothing has changed.`);
-  const document = parse(text);
+  const document = parseJsonObject(text);
   if (document === null) throw refuse("is not the description of a release.");
   const { version, targets } = document;
   if (typeof version !== "string" || !versionPattern.test(version)) throw refuse("names no version.");
@@ -63,13 +63,4 @@ function isSignedBy(publicKey: string, message: string, signature: string): bool
   const der = Buffer.concat([derPrefix, Buffer.from(publicKey, "base64")]);
   const key = createPublicKey({ key: der, format: "der", type: "spki" });
   return verify(null, Buffer.from(message), key, Buffer.from(signature, "base64"));
-}
-
-function parse(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

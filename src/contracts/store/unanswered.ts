@@ -26,7 +26,6 @@ export interface KnowledgeNote {
   unanswered: { messageId: string; groupId: string; event?: NewEvent | null } | null;
   /** The stored reply, and what the model saw for it; null for nothing. */
   seen: { messageId: string; passages: readonly SeenPassage[] } | null;
-  atMs: number;
 }
 
 /**

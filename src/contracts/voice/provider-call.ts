@@ -69,7 +69,7 @@ async function attemptCall(call: ProviderCall, signal: AbortSignal): Promise<Att
     text = await readText(response);
   } catch (error) {
     const cause = new Error(describe(call, `failed: ${redact(call, String(error))}`));
-    return { cause, mayRetry: call.isRepeatable || wasNeverSent(error), retryAfterMs: 0 };
+    return { cause, mayRetry: call.isRepeatable || neverSentCodes.has(codeOf(error)), retryAfterMs: 0 };
   }
   const { status } = response;
   if ((status >= 200 && status < 300) || status === 404) return { response: { status, text } };
@@ -91,10 +91,6 @@ async function readText(response: Response): Promise<string> {
 }
 
 const neverSentCodes = new Set(["ConnectionRefused", "FailedToOpenSocket", "ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"]);
-
-function wasNeverSent(error: unknown): boolean {
-  return neverSentCodes.has(codeOf(error));
-}
 
 function readRetryAfterMs(header: string | null): number {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : 0;

@@ -48,7 +48,9 @@ export function createChains(options: ChainOptions): LlmProvider {
   function findAnswering({ model, answerer }: ReplyRequest): readonly ChainEntry[] {
     const entries = findEntries(model);
     if (answerer === undefined) return entries;
-    return entries.filter((one) => isSame(one.answerer, answerer));
+    return entries.filter(
+      ({ answerer: { provider, model } }) => provider === answerer.provider && model === answerer.model,
+    );
   }
 
   /** Those that are not passed over; all of them if that leaves none. */
@@ -151,10 +153,6 @@ function isAboutHealth(error: unknown): boolean {
 
 function findFailure(error: unknown): ProviderFailure | null {
   return error instanceof AppError && error.cause instanceof ProviderFailure ? error.cause : null;
-}
-
-function isSame(one: Answerer, other: Answerer): boolean {
-  return one.provider === other.provider && one.model === other.model;
 }
 
 /** Another provider may do better. Not where the request itself is refused: the others would refuse it too. */

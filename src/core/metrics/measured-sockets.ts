@@ -85,7 +85,7 @@ function measureCalls(call: Member, seconds: Histogram, measurements: Measuremen
     try {
       return await call(...parameters);
     } catch (error) {
-      if (isUnavailable(error)) measurements.storeFailures++;
+      if (codeOf(error) === "unavailable") measurements.storeFailures++;
       throw error;
     } finally {
       seconds.observe((performance.now() - startedMs) / 1000);
@@ -95,10 +95,6 @@ function measureCalls(call: Member, seconds: Histogram, measurements: Measuremen
 
 function isUsedUp({ reason }: { readonly reason: string }): boolean {
   return reason === "day_used_up" || reason === "visitor_day_used_up";
-}
-
-function isUnavailable(error: unknown): boolean {
-  return codeOf(error) === "unavailable";
 }
 
 function count(counts: VerdictCounts, isAdmitted: boolean): void {

@@ -112,16 +112,12 @@ export class LiveChannel {
     this.#sendState([subscriber]);
   }
 
-  endAll(reason: LiveEnd): void {
-    for (const subscriber of this.subscribers) subscriber.end(reason);
-  }
-
   async #read(): Promise<void> {
     const found = await this.#store.findLive(this.key);
     this.isBehind = false;
     if (found === null) {
       this.opened = null;
-      this.endAll("unavailable");
+      for (const subscriber of this.subscribers) subscriber.end("unavailable");
       return;
     }
     if (this.opened === null) this.#seq = found.newestSeq;

@@ -1,5 +1,5 @@
 /** A model's arguments for a call, which may be anything. */
-import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { type JsonObject, parseJsonObject } from "../../domain/json.ts";
 
 /** In UTF-16 code units. */
 const maxArgumentUnits = 64 * 1024;
@@ -8,10 +8,5 @@ const maxArgumentUnits = 64 * 1024;
 export function readArguments(text: string): JsonObject | null {
   if (text.trim() === "") return {};
   if (text.length > maxArgumentUnits) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return parseJsonObject(text);
 }

@@ -185,7 +185,9 @@ class ToolReply implements ReplySource {
     const { answeredBy } = outcome;
     if (answeredBy === null) return false;
     request.answerer = answeredBy;
-    const bound = this.services.llm.listBounds(request).find(({ answerer }) => isSame(answerer, answeredBy));
+    const bound = this.services.llm
+      .listBounds(request)
+      .find(({ answerer: { provider, model } }) => provider === answeredBy.provider && model === answeredBy.model);
     const { maxOutputTokens } = bound ?? request;
     const before = { ...outcome, answeredBy };
     this.#uncounted = null;
@@ -212,10 +214,6 @@ function makeCallId(index: number): string {
 /** Of a reply for which nobody is asked any more; what was asked before is counted. */
 function stopped({ countedBefore }: AskedReply): TurnOutcome {
   return { complete: false, usage: noTokens, answeredBy: countedBefore, finishReason: null, failure: null };
-}
-
-function isSame(a: NonNullable<TurnOutcome["answeredBy"]>, b: NonNullable<TurnOutcome["answeredBy"]>): boolean {
-  return a.provider === b.provider && a.model === b.model;
 }
 
 /** Longer texts before a call are not sent back whole: models rarely write a sentence there. */

@@ -120,7 +120,6 @@ export class ConversationStorage implements TurnStorage {
           }
         : null,
       seen: hasSeen ? { messageId: replyId, passages: seen } : null,
-      atMs: this.services.clock.nowMs(),
     });
   }
 

@@ -9,10 +9,10 @@ export interface UpkeepDependencies {
   store: { readonly voice: VoiceStore };
   clock: Clock;
   log: Log;
-  /** How often the outbox is read; other processes on the database fill it too. */
-  intervalMs: number;
 }
 
+/** How often the outbox is read; other processes on the database fill it too. */
+const intervalMs = 1_000;
 /** How long a process has for the entries it took, before another may try. */
 const leaseMs = 60_000;
 const batchSize = 10;
@@ -27,7 +27,7 @@ export interface Upkeep {
   close(): Promise<void>;
 }
 
-export function startUpkeep({ provider, store, clock, log, intervalMs }: UpkeepDependencies): Upkeep {
+export function startUpkeep({ provider, store, clock, log }: UpkeepDependencies): Upkeep {
   const closing = new AbortController();
   let pass: Promise<void> | null = null;
   let sweptAtMs = Number.NEGATIVE_INFINITY;

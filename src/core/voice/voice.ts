@@ -42,15 +42,14 @@ export interface VoiceDependencies {
   clock: Clock;
   ids: IdSource;
   log: Log;
-  upkeepIntervalMs?: number;
   /** For opening a session, including its agent. */
   deadlineMs?: number;
 }
 
 export function createVoice(options: VoiceDependencies): Voice {
-  const { provider, readers, upkeepIntervalMs = 1_000, deadlineMs = 10_000, ...parts } = options;
+  const { provider, readers, deadlineMs = 10_000, ...parts } = options;
   const agents = provider && createVoiceAgents({ provider, deadlineMs, ...parts });
-  const upkeep = provider && startUpkeep({ provider, ...parts, intervalMs: upkeepIntervalMs });
+  const upkeep = provider && startUpkeep({ provider, ...parts });
 
   return {
     providerName: provider?.publicName ?? "none",

@@ -1,5 +1,7 @@
 /** Reads the calls in the deltas of a chat, however its vendor cuts, numbers and names them. */
+
 import type { JsonObject } from "../../domain/json.ts";
+import { isJsonObject } from "../../domain/json.ts";
 import { AskedCalls, isWhole, type OpenCall } from "./asked-calls.ts";
 import type { AskedAnswer, AskedReader } from "./wire.ts";
 
@@ -47,7 +49,7 @@ export class ChatCalls implements AskedReader {
     for (const detail of listFields(details)) this.#addDetail(detail);
     const called = listFields(parts);
     // What OpenAI had before there were parallel calls, and some servers still have, a few of them both.
-    if (called.length === 0 && isFields(older)) called.push({ index: "function_call", function: older });
+    if (called.length === 0 && isJsonObject(older)) called.push({ index: "function_call", function: older });
     for (const part of called) this.#addPart(part);
   }
 
@@ -66,14 +68,14 @@ export class ChatCalls implements AskedReader {
 
   #addPart(part: Fields): void {
     const { index, id } = part;
-    const { name, arguments: args } = isFields(part.function) ? part.function : {};
+    const { name, arguments: args } = isJsonObject(part.function) ? part.function : {};
     const call = this.#find(index, { id, name, args });
     // Some begin with an empty object before the real one, or send all of it again at the end.
     if (isText(args) && args.startsWith("{") && isWhole(call.arguments)) call.arguments = "";
     this.#asked.add(call, { id, name, args });
     for (const member of signatures) {
       const value = part[member];
-      if (!isFields(value) || !this.#keeps(JSON.stringify(value).length)) continue;
+      if (!isJsonObject(value) || !this.#keeps(JSON.stringify(value).length)) continue;
       this.#signed.set(call, { ...this.#signed.get(call), [member]: value as JsonObject });
     }
   }
@@ -132,9 +134,5 @@ function isText(value: unknown): value is string {
 }
 
 function listFields(values: unknown): Fields[] {
-  return Array.isArray(values) ? values.filter(isFields) : [];
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return Array.isArray(values) ? values.filter(isJsonObject) : [];
 }

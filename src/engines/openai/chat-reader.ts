@@ -1,4 +1,5 @@
 /** Interprets one object of a chat-completions stream, from any vendor. */
+import { isJsonObject } from "../../domain/json.ts";
 import type { CountedTokens } from "../../domain/usage.ts";
 import { ChatCalls } from "./chat-calls.ts";
 import type { EventReader, EventReading } from "./wire.ts";
@@ -16,11 +17,11 @@ export function createChatReader(round?: number): EventReader {
 
 /** Also for a whole completion, which has `message` where a stream has `delta`. */
 function readChunk(value: unknown, asked: ChatCalls | null): EventReading | null {
-  if (!isFields(value)) return null;
-  const choice = Array.isArray(value.choices) && isFields(value.choices[0]) ? value.choices[0] : null;
+  if (!isJsonObject(value)) return null;
+  const choice = Array.isArray(value.choices) && isJsonObject(value.choices[0]) ? value.choices[0] : null;
   const finishReason =
     typeof choice?.finish_reason === "string" && choice.finish_reason !== "" ? choice.finish_reason : null;
-  const delta = isFields(choice?.delta) ? choice.delta : isFields(choice?.message) ? choice.message : null;
+  const delta = isJsonObject(choice?.delta) ? choice.delta : isJsonObject(choice?.message) ? choice.message : null;
   if (asked !== null && delta !== null) asked.take(delta);
   return {
     text: delta === null ? "" : readText(delta),
@@ -39,7 +40,7 @@ function readText({ content, refusal }: Fields): string {
   else if (Array.isArray(content)) {
     // Mistral's reasoning models send parts; those of type `thinking` are not the reply.
     for (const part of content)
-      if (isFields(part) && part.type === "text" && typeof part.text === "string") text += part.text;
+      if (isJsonObject(part) && part.type === "text" && typeof part.text === "string") text += part.text;
   }
   // A model that declines gives the reason here, and leaves the content null.
   return text === "" && typeof refusal === "string" ? refusal : text;
@@ -51,14 +52,16 @@ function countReasoning({ reasoning_content: own, reasoning, reasoning_details: 
   if (typeof reasoning === "string" && reasoning !== "") return Buffer.byteLength(reasoning);
   if (Array.isArray(details) && details.length > 0) return countParts(details);
   // Mistral's, which have parts of their own.
-  return Array.isArray(content) ? countParts(content.filter((part) => isFields(part) && part.type === "thinking")) : 0;
+  return Array.isArray(content)
+    ? countParts(content.filter((part) => isJsonObject(part) && part.type === "thinking"))
+    : 0;
 }
 
 /** At least 1: some are encrypted, and a model that thinks in secret thinks all the same. */
 function countParts(parts: readonly unknown[]): number {
   let bytes = 0;
   for (const part of parts) {
-    if (!isFields(part)) continue;
+    if (!isJsonObject(part)) continue;
     const { text, summary, thinking } = part;
     const inner = Array.isArray(thinking) ? countParts(thinking) : 0;
     const said = [text, summary, thinking].find((one) => typeof one === "string");
@@ -68,16 +71,20 @@ function countParts(parts: readonly unknown[]): number {
 }
 
 function readUsage(usage: unknown): CountedTokens | null {
-  if (!isFields(usage)) return null;
+  if (!isJsonObject(usage)) return null;
   const { prompt_tokens: inputTokens, completion_tokens: outputTokens, prompt_tokens_details: details } = usage;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
   // DeepSeek counts them under a name of its own, Moonshot beside the other counts; both as a part of the input.
-  const counts = [isFields(details) ? details.cached_tokens : null, usage.prompt_cache_hit_tokens, usage.cached_tokens];
+  const counts = [
+    isJsonObject(details) ? details.cached_tokens : null,
+    usage.prompt_cache_hit_tokens,
+    usage.cached_tokens,
+  ];
   const cached = Math.max(0, ...counts.filter(isCount));
   const uncached = inputTokens - Math.min(cached, inputTokens);
-  const written = isFields(details) ? details.cache_write_tokens : null;
+  const written = isJsonObject(details) ? details.cache_write_tokens : null;
   const { completion_tokens_details: outputDetails } = usage;
-  const reasoned = isFields(outputDetails) ? outputDetails.reasoning_tokens : null;
+  const reasoned = isJsonObject(outputDetails) ? outputDetails.reasoning_tokens : null;
   return {
     inputTokens,
     outputTokens,
@@ -93,7 +100,7 @@ function readError(value: Fields, choice: Fields | null, finishReason: string | 
   if (error === null || error === undefined) {
     return finishReason === "error" ? { message: "the reply ended with finish_reason error", status: null } : null;
   }
-  if (!isFields(error)) return { message: String(error), status: null };
+  if (!isJsonObject(error)) return { message: String(error), status: null };
   const code = error.code ?? error.status;
   const message = typeof error.message === "string" ? error.message : JSON.stringify(error);
   if (code === "content_filter") return { message, status: 400, kind: "filtered" };
@@ -104,8 +111,4 @@ function readError(value: Fields, choice: Fields | null, finishReason: string | 
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,6 @@
 /** Chat Completions: `POST {base_url}/chat/completions`, which nearly every provider speaks. */
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
-import type { JsonObject, JsonValue } from "../../domain/companion.ts";
-import type { OfferedTool } from "../../domain/tool.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { createChatReader } from "./chat-reader.ts";
 import { toSentMessages } from "./sent-messages.ts";
 import { tellRound, toRoundMessages } from "./sent-rounds.ts";
@@ -23,8 +22,14 @@ function buildChatBody(request: ReplyRequest, plan: CallPlan): JsonObject {
   if (plan.form !== null) body.response_format = { type: "json_schema", json_schema: { ...plan.form, strict: true } };
   Object.assign(body, plan.extra);
   body[plan.boundName] = plan.maxOutputTokens;
-  if (plan.tools.length > 0) body.tools = [...plan.tools.map(toFunction), ...asArray(plan.extra.tools)];
-  if (plan.sendsStreamOptions) body.stream_options = { include_usage: true, ...asObject(plan.extra.stream_options) };
+  const { tools: ownTools, stream_options: own } = plan.extra;
+  if (plan.tools.length > 0) {
+    const offered = plan.tools.map(({ name, description, parameters }): JsonObject => {
+      return { type: "function", function: { name, description, parameters } };
+    });
+    body.tools = Array.isArray(ownTools) ? [...offered, ...ownTools] : offered;
+  }
+  if (plan.sendsStreamOptions) body.stream_options = { include_usage: true, ...(isJsonObject(own) ? own : {}) };
   return body;
 }
 
@@ -53,16 +58,4 @@ function toConversation({ messages }: ReplyRequest, { rounds, tellsRounds, joins
     first.content = [last.content, first.content].filter((text) => text !== null).join("\n\n");
   }
   return [...sent, ...called];
-}
-
-function toFunction({ name, description, parameters }: OfferedTool): JsonObject {
-  return { type: "function", function: { name, description, parameters } };
-}
-
-function asArray(value: JsonValue | undefined): JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 }

@@ -2,8 +2,8 @@
 import type { ChatCompletionCreateParamsBase } from "openai/resources/chat/completions/completions";
 import type { ResponseCreateParamsBase } from "openai/resources/responses/responses";
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
-import type { JsonObject, JsonValue } from "../../domain/companion.ts";
 import type { HistoryMessage } from "../../domain/conversation.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import type { OfferedTool } from "../../domain/tool.ts";
 import { toSentMessages } from "./sent-messages.ts";
@@ -84,7 +84,7 @@ function translate(extra: JsonObject): JsonObject {
   const translated: JsonObject = {};
   if (effort !== undefined) translated.reasoning = { effort };
   if (verbosity !== undefined) translated.text = { verbosity };
-  if (isObject(streamOptions)) {
+  if (isJsonObject(streamOptions)) {
     // Here usage comes unasked.
     const { include_usage: _, ...rest } = streamOptions;
     translated.stream_options = rest;
@@ -96,10 +96,6 @@ function translate(extra: JsonObject): JsonObject {
 function mergeInto(target: JsonObject, source: JsonObject): void {
   for (const [name, value] of Object.entries(source)) {
     const own = target[name];
-    target[name] = isObject(own) && isObject(value) ? { ...own, ...value } : value;
+    target[name] = isJsonObject(own) && isJsonObject(value) ? { ...own, ...value } : value;
   }
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

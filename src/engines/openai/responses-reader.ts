@@ -1,4 +1,5 @@
 /** Interprets the events of a Responses stream, from any vendor. */
+import { isJsonObject } from "../../domain/json.ts";
 import type { CountedTokens } from "../../domain/usage.ts";
 import { ResponseItems } from "./response-items.ts";
 import { readResponseError, readUnfinished } from "./responses-error.ts";
@@ -58,7 +59,7 @@ class ResponsesReader implements EventReader {
   }
 
   read(value: unknown, eventName: string): EventReading | null {
-    if (!isFields(value)) return null;
+    if (!isJsonObject(value)) return null;
     const type = typeof value.type === "string" ? value.type : eventName;
     switch (type) {
       case "response.output_text.delta":
@@ -80,7 +81,7 @@ class ResponsesReader implements EventReader {
       case "response.completed":
       case "response.incomplete":
       case "response.failed":
-        return this.#end(isFields(value.response) ? value.response : {}, type.slice("response.".length));
+        return this.#end(isJsonObject(value.response) ? value.response : {}, type.slice("response.".length));
     }
     if (eventName === "error" || type === "error" || value.object === "error") return fail(value);
     if (type.startsWith("response.reasoning") && type.endsWith(".delta") && typeof value.delta === "string")
@@ -92,7 +93,7 @@ class ResponsesReader implements EventReader {
 
   /** A model that thinks in silence shows that it does so here. */
   #beginItem({ item, output_index: index }: Fields): EventReading {
-    if (!isFields(item)) return nothing;
+    if (!isJsonObject(item)) return nothing;
     this.asked?.begin(item, index);
     if (item.type === "message") this.#hiddenIndex = isAnswer(item) ? noIndex : index;
     return item.type === "reasoning" ? this.#think(1) : nothing;
@@ -113,7 +114,7 @@ class ResponsesReader implements EventReader {
     let text = "";
     let reasoningBytes = 0;
     for (const item of Array.isArray(items) ? items : []) {
-      if (!isFields(item)) continue;
+      if (!isJsonObject(item)) continue;
       const said = item.type === "message" ? readMessage(item) : "";
       if (said === "" || !this.#counts(source)) continue;
       if (isAnswer(item)) text += said;
@@ -160,7 +161,7 @@ function readMessage({ content }: Fields): string {
   if (typeof content === "string") return content;
   let text = "";
   for (const part of Array.isArray(content) ? content : []) {
-    if (!isFields(part)) continue;
+    if (!isJsonObject(part)) continue;
     if (part.type === "output_text" && typeof part.text === "string") text += part.text;
     else if (part.type === "refusal" && typeof part.refusal === "string") text += part.refusal;
   }
@@ -168,7 +169,7 @@ function readMessage({ content }: Fields): string {
 }
 
 function readUsage(usage: unknown): CountedTokens | null {
-  if (!isFields(usage)) return null;
+  if (!isJsonObject(usage)) return null;
   const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
   if (!isCount(inputTokens) || !isCount(outputTokens)) return null;
   const cachedTokens = Math.min(readCount(usage.input_tokens_details, "cached_tokens"), inputTokens);
@@ -184,14 +185,10 @@ function readUsage(usage: unknown): CountedTokens | null {
 }
 
 function readCount(details: unknown, name: string): number {
-  const count = isFields(details) ? details[name] : 0;
+  const count = isJsonObject(details) ? details[name] : 0;
   return isCount(count) ? count : 0;
 }
 
 function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

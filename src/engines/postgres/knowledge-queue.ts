@@ -3,7 +3,7 @@ import type { KnowledgeStore } from "../../contracts/store/knowledge.ts";
 import { toSource } from "../store-shared/rows/knowledge.ts";
 import type { Row } from "../store-shared/tables/dialect.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { detachBegunOf } from "./knowledge-removal.ts";
+import { detachBegunOfClaimed } from "./knowledge-removal.ts";
 import type { StoreParts } from "./parts.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { tables } from "./tables.ts";
@@ -26,7 +26,7 @@ export const queueQueries = {
       UPDATE knowledge_sources s SET failures = s.failures + CASE WHEN s.status = 'indexing' THEN 1 ELSE 0 END,
         status = 'indexing', revision = s.revision + 1, due_at = $4, pages_done = NULL, pages_total = NULL
       FROM next WHERE s.number = next.number RETURNING s.*
-    ), ${detachBegunOf("claimed", "$3")}
+    ), ${detachBegunOfClaimed}
     SELECT ${sourceColumns.select("s")},
       (SELECT c.created_by_key_id FROM companions c WHERE c.id = s.companion_id) AS "keyId",
       EXISTS (SELECT FROM detached) AS "isLeft"

@@ -47,11 +47,11 @@ const detach = (condition: string) => `WITH detached AS (
 const detachOthers = detach("e.source_number = ANY ($2::bigint[]) AND e.number IS DISTINCT FROM $3::bigint");
 const detachBegun = detach(`e.number = $2::bigint
     AND NOT EXISTS (SELECT FROM knowledge_sources s WHERE s.number = e.source_number AND s.edition = e.number)`);
-/** The same for those of `claimed` sources, in the middle of a statement. */
-export const detachBegunOf = (claimed: string, nowMs: string) => `detached AS (
-      UPDATE knowledge_editions e SET source_number = 0 FROM ${claimed} s
+/** The same for those of `claimed` sources, in the middle of a statement whose `$3` is the time. */
+export const detachBegunOfClaimed = `detached AS (
+      UPDATE knowledge_editions e SET source_number = 0 FROM claimed s
       WHERE e.source_number = s.number AND e.number IS DISTINCT FROM s.edition RETURNING e.number
-    ), removed AS (${removeDetached(nowMs)})`;
+    ), removed AS (${removeDetached("$3")})`;
 const deleteEdition = "DELETE FROM knowledge_editions WHERE number = $1 AND source_number = 0";
 const deleteSources = `DELETE FROM knowledge_sources WHERE number = ANY (ARRAY (
     SELECT number FROM knowledge_sources WHERE companion_id = $1 ORDER BY number LIMIT ${sourcesPerChunk} FOR UPDATE

@@ -203,14 +203,10 @@ export function createMetadataIndex(table: MetadataTable) {
   };
 }
 
-function keyOf({ path, value }: MetadataEntry): string {
-  return JSON.stringify([path, value]);
-}
-
 /** Each once. */
 function toEntries(filters: readonly MetadataFilter[]): MetadataEntry[] {
   const entries = filters.map((filter) => toMetadataEntry(filter, toIndexText));
-  return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()];
+  return [...new Map(entries.map((entry) => [JSON.stringify([entry.path, entry.value]), entry])).values()];
 }
 
 function toColumns(

@@ -1,37 +1,13 @@
 /** Opens the PostgreSQL store: migrated, with all its parts. */
-import type { NewEvent, Store } from "../../contracts/store/store.ts";
+import type { Store } from "../../contracts/store/store.ts";
 import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
-import { createAccountStore } from "../store-shared/scripts/accounts.ts";
-import { createApiKeyStore } from "../store-shared/scripts/api-keys.ts";
-import { createChallengeStore } from "../store-shared/scripts/challenges.ts";
-import { changes, createAuditStore, createIdempotencyStore } from "../store-shared/scripts/changes.ts";
-import { createCompanionSetStore } from "../store-shared/scripts/companion-sets.ts";
-import { createCompanionWriter } from "../store-shared/scripts/companion-writes.ts";
-import { createDraftStore } from "../store-shared/scripts/drafts.ts";
-import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
-import { createFeedbackStore } from "../store-shared/scripts/feedback.ts";
-import { createInsightsStore } from "../store-shared/scripts/insights.ts";
-import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
-import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
-import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
-import { createMailStore, MailBell } from "../store-shared/scripts/mails.ts";
-import { createMemberStore } from "../store-shared/scripts/members.ts";
-import { createHandoffStore } from "../store-shared/scripts/people.ts";
+import { changes } from "../store-shared/scripts/changes.ts";
 import { part, run } from "../store-shared/scripts/script.ts";
-import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
-import { createSessionStore } from "../store-shared/scripts/sessions.ts";
-import { createSourceWriter } from "../store-shared/scripts/source-writes.ts";
-import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { createSharedStores } from "../store-shared/scripts/stores.ts";
 import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
-import { createToolCallStore, removeRows } from "../store-shared/scripts/tool-calls.ts";
-import { createToolStore } from "../store-shared/scripts/tools.ts";
-import { createVersionStore } from "../store-shared/scripts/version-store.ts";
-import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
-import { createVoiceStore } from "../store-shared/scripts/voice.ts";
-import { createVoiceAgentGrantStore } from "../store-shared/scripts/voice-agents.ts";
-import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
+import { removeRows } from "../store-shared/scripts/tool-calls.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createCompanionParts, createCompanionStore } from "./companions.ts";
 import { nameServer, readServerFacts, requireFit } from "./connect-failure.ts";
@@ -63,7 +39,7 @@ import { createSpendingParts } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
 import type { Transaction } from "./transaction.ts";
 import { createTurnStore } from "./turns.ts";
-import { createUnansweredStore } from "./unanswered.ts";
+import { createUnansweredParts } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorKeyLookups } from "./visitor-keys.ts";
@@ -175,62 +151,40 @@ async function createParts(engine: PostgresEngine, { log }: PostgresStoreOptions
 }
 
 function createStore(engine: PostgresEngine, parts: StoreParts): Store {
-  const { changes, conversations, events, removals, scripts, settling } = parts;
-  const recordLastUses = createLastUses(engine);
-  const uploads = createKnowledgeUploads(scripts, removals);
-  const remover = toSourceRemover(parts.knowledge);
-  const writer = createSourceWriter({ uploads, remover });
-  const companionWriter = createCompanionWriter(createCompanionParts(parts), writer);
-  const ofSources = { uploads, remover, removals, writer };
-  const sources = createKnowledgeSources(scripts, ofSources);
-  const knowledge = createKnowledgeStore(scripts, sources, ofSources, {
-    ...createKnowledgeQueue(engine, parts),
-    ...createKnowledgeEditions(engine),
-    ...createKnowledgeVectors(engine),
-  });
-  const mailBell = new MailBell();
-  const tell = (told: readonly NewEvent[], id: string) =>
-    part((transaction: Transaction) => events.tell(transaction, told, id));
-  // Continue deletions that an earlier process left unfinished.
-  removals.start();
-  return {
-    accounts: createAccountStore(scripts, removals),
-    apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, parts.usage)),
-    audit: createAuditStore(scripts),
-    challenges: createChallengeStore(scripts),
-    knowledge,
-    unanswered: createUnansweredStore(engine, parts, { sources, readPassages: knowledge.readPassages }),
-    companions: createCompanionStore(engine, parts, companionWriter),
-    companionSets: createCompanionSetStore(scripts, companionWriter, removals),
-    conversations: createConversationStore(engine, parts),
-    drafts: createDraftStore(scripts, companionWriter),
-    embedTokens: createEmbedTokenStore(scripts, recordLastUses),
-    feedback: createFeedbackStore(scripts, tell),
-    handoffs: createHandoffStore(scripts, {
+  const { bell, changes, conversations, events, removals, scripts, settling } = parts;
+  const { stores, companionWriter } = createSharedStores(scripts, {
+    ...{ removals, bell, callRemover: removeRows, sourceRemover: toSourceRemover(parts.knowledge) },
+    companionParts: createCompanionParts(parts),
+    knowledge: {
+      ...createKnowledgeQueue(engine, parts),
+      ...createKnowledgeEditions(engine),
+      ...createKnowledgeVectors(engine),
+    },
+    keyLookups: createKeyLookups(engine, parts.usage),
+    visitorKeyLookups: createVisitorKeyLookups(engine),
+    sessionLookup: createSessionLookup(engine),
+    recordLastUses: createLastUses(engine),
+    spending: createSpendingParts(engine, parts),
+    unanswered: createUnansweredParts(engine, parts),
+    voice: createVoiceCounting(engine, parts),
+    handoffs: {
       wasErased: (...of) => part((transaction: Queries) => wasErased(transaction, ...of)),
       addMessage: (key, id, message, facts) =>
         part((transaction: Queries) => conversations.add(transaction, { key, ...facts }, id, [message])),
       noteEnd: ({ companionId, sessionId, visitorId }, clientId, endCode) =>
         run(noteEnd, companionId, sessionId, visitorId ?? "", clientId, endCode),
-      ...{ tell, mailBell },
-    }),
-    idempotency: createIdempotencyStore(scripts),
-    insights: createInsightsStore(scripts, conversationWalkQueries.updated),
-    members: createMemberStore(scripts),
-    mails: createMailStore(scripts, mailBell),
-    secondFactors: createSecondFactorStore(scripts),
-    serverSecrets: createServerSecretStore(scripts),
-    sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
-    spending: createSpendingStore(scripts, createSpendingParts(engine, parts)),
-    toolCalls: createToolCallStore(scripts, removeRows),
-    tools: createToolStore(scripts),
+    },
+    selectUpdated: conversationWalkQueries.updated,
+    tell: (told, id) => part((transaction: Transaction) => events.tell(transaction, told, id)),
+  });
+  // Continue deletions that an earlier process left unfinished.
+  removals.start();
+  return {
+    ...stores,
+    companions: createCompanionStore(engine, parts, companionWriter),
+    conversations: createConversationStore(engine, parts),
     turns: createTurnStore(engine, parts),
     usage: createUsageStore(engine, changes),
-    versions: createVersionStore(scripts, companionWriter),
-    visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
-    voice: createVoiceStore(scripts, createVoiceCounting(engine, parts)),
-    voiceAgentGrants: createVoiceAgentGrantStore(scripts),
-    webhooks: createWebhookStore(scripts, parts.bell, removals),
 
     async check() {
       const late = Promise.withResolvers<never>();

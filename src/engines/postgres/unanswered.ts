@@ -1,19 +1,11 @@
 /** What turns found in knowledge, and unanswered questions, in PostgreSQL. */
-import type { IndexedPassage } from "../../contracts/store/editions.ts";
-import type { KnowledgeStore } from "../../contracts/store/knowledge.ts";
 import type { PageRequest } from "../../contracts/store/page.ts";
-import type { SeenPassage, ShownPassage, UnansweredStore } from "../../contracts/store/unanswered.ts";
-import { maxAskings, type UnansweredQuestion } from "../../domain/knowledge.ts";
-import { decodeSeen, encodeSeen } from "../store-shared/rows/knowledge.ts";
-import { selectOwned } from "../store-shared/scripts/companions.ts";
-import type { KnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
-import { part } from "../store-shared/scripts/script.ts";
+import { maxAskings } from "../../domain/knowledge.ts";
+import { encodeSeen } from "../store-shared/rows/knowledge.ts";
+import { type OwnUnanswered, type QuestionRow, startOf, toQuestionPage } from "../store-shared/scripts/unanswered.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
-import type { Parameter, Queries } from "./queries.ts";
-
-/** As many as `readPassages` takes. */
-const refsAtOnce = 100;
+import type { Parameter } from "./queries.ts";
 
 /** The newest message of that id; of one that was erased, the conversation is gone. One that runs again is noted once. */
 const insertTurns = `WITH kept AS MATERIALIZED (
@@ -56,59 +48,17 @@ export const unansweredQueries = {
   asc: page(ofOne, ">", "ASC"),
   ofAccount: { desc: page(ofAll, "<", "DESC"), asc: page(ofAll, ">", "ASC") },
   one: `SELECT g.*, ${question} AS question FROM (${groups(ofOne, "AND t.group_id = $2")}) AS g`,
-  seen: `SELECT t.message_id AS "messageId", t.seen, t.companion_id AS "companionId" FROM knowledge_turns t
-    WHERE t.conversation_number = (SELECT c.number FROM conversations c WHERE c.id = $1)
-      AND t.message_id = ANY($2::text[]) AND t.seen IS NOT NULL`,
 };
-const deleteAskings = "DELETE FROM knowledge_turns WHERE companion_id = $1 AND group_id = $2 AND group_id IS NOT NULL";
 
-type GroupRow = Omit<UnansweredQuestion, "question"> & { question: string | null };
-
-export interface UnansweredParts {
-  sources: KnowledgeSources;
-  readPassages: KnowledgeStore["readPassages"];
-}
-
-export function createUnansweredStore(
-  engine: PostgresEngine,
-  { changes, events }: StoreParts,
-  { sources, readPassages }: UnansweredParts,
-): UnansweredStore {
-  /** Null if all its words are gone, as in the middle of an erasure. */
-  const toQuestion = ({ question, ...group }: GroupRow): UnansweredQuestion | null =>
-    question === null ? null : { ...group, question };
-
-  async function readPage(query: string, owner: string, { limit, afterId, afterUpdatedAt, order }: PageRequest) {
-    const place = [afterUpdatedAt ?? (order === "asc" ? -1 : Number.MAX_SAFE_INTEGER), afterId ?? ""];
-    const rows = await engine.heavy.all<GroupRow>(query, [owner, ...place, limit + 1]);
-    const page = rows.slice(0, limit);
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return {
-      items: page.flatMap((row) => toQuestion(row) ?? []),
-      ...{ nextAfterId: last?.id ?? null, nextUpdatedAt: last?.lastAskedAt ?? null },
-    };
-  }
-
-  const isOwn = async (queries: Queries, accountId: string, companionId: string) =>
-    (await queries.get(selectOwned, [companionId, accountId])) !== null;
-
-  async function find(queries: Queries, accountId: string, companionId: string, id: string) {
-    if (!(await isOwn(queries, accountId, companionId))) return null;
-    const row = await queries.get<GroupRow>(unansweredQueries.one, [companionId, id]);
-    return row === null ? null : toQuestion(row);
-  }
-
-  async function findPassages(companionId: string, refs: readonly SeenPassage[]): Promise<Map<string, IndexedPassage>> {
-    const found = new Map<string, IndexedPassage>();
-    for (let at = 0; at < refs.length; at += refsAtOnce) {
-      for (const passage of await readPassages(companionId, refs.slice(at, at + refsAtOnce))) {
-        found.set(nameOf(passage), passage);
-      }
-    }
-    return found;
+export function createUnansweredParts(engine: PostgresEngine, { events }: StoreParts): OwnUnanswered {
+  async function readPage(query: string, owner: string, page: PageRequest) {
+    const rows = await engine.heavy.all<QuestionRow>(query, [owner, ...startOf(page), page.limit + 1]);
+    return toQuestionPage(rows, page.limit);
   }
 
   return {
+    selectOne: unansweredQueries.one,
+
     async note({ key, unanswered, seen }) {
       const { companionId, sessionId, visitorId } = key;
       const rows = [
@@ -130,54 +80,8 @@ export function createUnansweredStore(
       if (unanswered !== null) await engine.quickPool.once.run(deleteOldest, [companionId]);
     },
 
-    async listSeen(conversationId, messageIds) {
-      if (messageIds.length === 0) return new Map();
-      const rows = await engine.quick.all<{ messageId: string; seen: string; companionId: string }>(
-        unansweredQueries.seen,
-        [conversationId, messageIds],
-      );
-      const seen = rows.map((row) => ({ ...row, passages: decodeSeen(row.seen) }));
-      const passages = await findPassages(
-        rows[0]?.companionId ?? "",
-        seen.flatMap((row) => row.passages),
-      );
-      const show = (one: SeenPassage): ShownPassage => ({ ...one, source: toShown(passages.get(nameOf(one))) });
-      return new Map(seen.map((row) => [row.messageId, row.passages.map(show)]));
-    },
-
-    async list(accountId, companionId, page) {
-      if (!(await isOwn(engine.quick, accountId, companionId))) return null;
-      return await readPage(unansweredQueries[page.order ?? "desc"], companionId, page);
-    },
+    listOfCompanion: (companionId, page) => readPage(unansweredQueries[page.order ?? "desc"], companionId, page),
 
     listOfAccount: (accountId, page) => readPage(unansweredQueries.ofAccount[page.order ?? "desc"], accountId, page),
-
-    find: (accountId, companionId, id) => find(engine.quick, accountId, companionId, id),
-
-    dismiss: (accountId, companionId, id, context) =>
-      engine.change(accountId, async (transaction) => {
-        if ((await find(transaction, accountId, companionId, id)) === null) return false;
-        await transaction.run(deleteAskings, [companionId, id]);
-        const change = { accountId, action: "unanswered.dismiss", targetId: id, details: { companionId } };
-        await changes.record(transaction, context, change);
-        return true;
-      }),
-
-    answer: (accountId, companionId, id, source, context) =>
-      sources.answer(accountId, companionId, source, context, () =>
-        part(async (transaction: Queries) => {
-          if ((await find(transaction, accountId, companionId, id)) === null) return false;
-          await transaction.run(deleteAskings, [companionId, id]);
-          return true;
-        }),
-      ),
   };
-}
-
-const nameOf = ({ edition, ordinal }: { edition: number; ordinal: number }) => `${edition} ${ordinal}`;
-
-function toShown(passage: IndexedPassage | undefined): ShownPassage["source"] {
-  if (passage === undefined) return null;
-  const { sourceId: id, title, url, page, text } = passage;
-  return { id, title, url, page, text };
 }

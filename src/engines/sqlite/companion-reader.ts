@@ -80,7 +80,8 @@ export function createCompanionReaders(engine: SqliteEngine, metadata: MetadataI
     listPlaces: ({ order, sinceMs, isEnabled }, after, limit) =>
       engine.read(() => {
         if (sinceMs !== null) {
-          if (order === "asc") return places.updated.asc.all(accountId, ...keyOf(after ?? first(sinceMs)), limit);
+          if (order === "asc")
+            return places.updated.asc.all(accountId, ...keyOf(after ?? { updatedAt: sinceMs, number: 0 }), limit);
           return places.updated.desc.all(accountId, sinceMs, ...keyOf(after ?? last), limit);
         }
         const from = after?.number ?? (order === "asc" ? 0 : end);
@@ -108,10 +109,6 @@ export function createCompanionReaders(engine: SqliteEngine, metadata: MetadataI
 }
 
 const last: Place = { updatedAt: end, number: 0 };
-
-function first(sinceMs: number): Place {
-  return { updatedAt: sinceMs, number: 0 };
-}
 
 function keyOf({ updatedAt, number }: Place): [number, number] {
   return [updatedAt, number];

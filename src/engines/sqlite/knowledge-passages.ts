@@ -24,14 +24,7 @@ interface DocumentFacts {
   url: string | null;
 }
 
-interface Part {
-  firstOrdinal: number;
-  chunks: StoredChunk[];
-}
-
-export type PassageReader = ReturnType<typeof createPassageReader>;
-
-export function createPassageReader(engine: SqliteEngine) {
+export function createPassageReader(engine: SqliteEngine): Pick<KnowledgeStore, "readPassages" | "listPassages"> {
   const selectLive = engine.query<LiveSource, [number]>(
     `SELECT s.id, s.title, s.url, s.companion_id AS companionId FROM knowledge_editions e
      JOIN knowledge_sources s ON s.number = e.source_number WHERE e.number = ? AND s.edition = e.number`,
@@ -49,45 +42,25 @@ export function createPassageReader(engine: SqliteEngine) {
        AND EXISTS (SELECT 1 FROM companions WHERE id = companion_id AND account_id = knowledge_sources.account_id)`,
   );
 
-  function readPart(edition: number, ordinal: number): Part | null {
-    const row = selectPart.get(edition, ordinal);
-    return row === null ? null : { firstOrdinal: row.firstOrdinal, chunks: decodePart(row.body) };
-  }
-
-  const isIn = ({ firstOrdinal, chunks }: Part, ordinal: number) =>
-    ordinal >= firstOrdinal && ordinal < firstOrdinal + chunks.length;
-
-  /** Passages of one edition, each found in the part read last or read again. */
-  function createEditionReader(edition: number, source: SourceFacts) {
-    let part: Part | null = null;
-    let reads = 0;
-    return {
-      get reads() {
-        return reads;
-      },
-      read(ordinal: number): IndexedPassage | null {
-        if (part === null || !isIn(part, ordinal)) {
-          part = readPart(edition, ordinal);
-          reads++;
-        }
-        const chunk = part?.chunks[ordinal - part.firstOrdinal];
-        if (chunk === undefined) return null;
-        const document = selectDocument.get(edition, ordinal) ?? undefined;
-        return { edition, ordinal, ...toPassage(source, document, chunk) };
-      },
-    };
-  }
-
   /** Those of one edition, if it answers for the companion. Passages of a part are read together. */
   function readOfEdition(companionId: string, edition: number, ordinals: readonly number[]): IndexedPassage[] {
     const live = selectLive.get(edition);
     if (live === null || live.companionId !== companionId) return [];
-    const reader = createEditionReader(edition, live);
-    return ordinals.map((ordinal) => reader.read(ordinal)).filter((passage) => passage !== null);
+    let part: { firstOrdinal: number; chunks: StoredChunk[] } | null = null;
+    return ordinals.flatMap((ordinal) => {
+      if (part === null || ordinal < part.firstOrdinal || ordinal >= part.firstOrdinal + part.chunks.length) {
+        const row = selectPart.get(edition, ordinal);
+        part = row === null ? null : { firstOrdinal: row.firstOrdinal, chunks: decodePart(row.body) };
+      }
+      const chunk = part?.chunks[ordinal - part.firstOrdinal];
+      if (chunk === undefined) return [];
+      const document = selectDocument.get(edition, ordinal) ?? undefined;
+      return [{ edition, ordinal, ...toPassage(live, document, chunk) }];
+    });
   }
 
-  /** Reads slice by slice; what is replaced meanwhile is left out. */
-  async function readAll(companionId: string, refs: readonly PassageRef[]): Promise<Map<string, IndexedPassage>> {
+  /** In the order of `refs`, read slice by slice; what is replaced meanwhile is left out. */
+  async function readAll(companionId: string, refs: readonly PassageRef[]): Promise<IndexedPassage[]> {
     const sorted = refs.toSorted((one, other) => one.edition - other.edition || one.ordinal - other.ordinal);
     const found = new Map<string, IndexedPassage>();
     for (let at = 0; at < sorted.length; ) {
@@ -99,14 +72,11 @@ export function createPassageReader(engine: SqliteEngine) {
       at += slice.length;
       if (at < sorted.length) await pause();
     }
-    return found;
+    return refs.map((ref) => found.get(keyOf(ref))).filter((passage) => passage !== undefined);
   }
 
-  const methods: Pick<KnowledgeStore, "readPassages" | "listPassages"> = {
-    async readPassages(companionId, refs) {
-      const found = await readAll(companionId, refs);
-      return refs.map((ref) => found.get(keyOf(ref))).filter((passage) => passage !== undefined);
-    },
+  return {
+    readPassages: readAll,
 
     async listPassages(accountId, companionId, id, { firstOrdinal, limit }) {
       const own = await engine.read(() => selectOwn.get(id, companionId, accountId));
@@ -115,11 +85,9 @@ export function createPassageReader(engine: SqliteEngine) {
       if (edition === null) return [];
       const count = Math.max(0, Math.min(limit, chunks - firstOrdinal));
       const refs = Array.from({ length: count }, (_, at) => ({ edition, ordinal: firstOrdinal + at }));
-      const found = await readAll(companionId, refs);
-      return refs.map((ref) => found.get(keyOf(ref))).filter((passage) => passage !== undefined);
+      return await readAll(companionId, refs);
     },
   };
-  return { ...methods, readAll, keyOf };
 }
 
 function keyOf({ edition, ordinal }: PassageRef): string {

@@ -1,37 +1,14 @@
 /** Opens the SQLite store: migrated, with all its parts. */
 import type { ErasureMarks } from "../../contracts/coordination.ts";
-import type { NewEvent, Store } from "../../contracts/store/store.ts";
+import type { Store } from "../../contracts/store/store.ts";
 import type { Log } from "../../lib/log.ts";
-import { createAccountStore } from "../store-shared/scripts/accounts.ts";
-import { createApiKeyStore } from "../store-shared/scripts/api-keys.ts";
-import { createChallengeStore } from "../store-shared/scripts/challenges.ts";
-import { changes as changeScripts, createAuditStore, createIdempotencyStore } from "../store-shared/scripts/changes.ts";
-import { createCompanionSetStore } from "../store-shared/scripts/companion-sets.ts";
-import { createCompanionWriter } from "../store-shared/scripts/companion-writes.ts";
-import { createDraftStore } from "../store-shared/scripts/drafts.ts";
-import { createEmbedTokenStore } from "../store-shared/scripts/embed-tokens.ts";
-import { createFeedbackStore } from "../store-shared/scripts/feedback.ts";
-import { createInsightsStore } from "../store-shared/scripts/insights.ts";
-import { createKnowledgeStore } from "../store-shared/scripts/knowledge.ts";
-import { createKnowledgeSources } from "../store-shared/scripts/knowledge-sources.ts";
-import { createKnowledgeUploads } from "../store-shared/scripts/knowledge-uploads.ts";
-import { createMailStore, MailBell } from "../store-shared/scripts/mails.ts";
-import { createMemberStore } from "../store-shared/scripts/members.ts";
-import { createHandoffStore } from "../store-shared/scripts/people.ts";
+import { changes as changeScripts } from "../store-shared/scripts/changes.ts";
 import { part } from "../store-shared/scripts/script.ts";
-import { createSecondFactorStore, createServerSecretStore } from "../store-shared/scripts/second-factors.ts";
-import { createSessionStore } from "../store-shared/scripts/sessions.ts";
-import { createSourceWriter } from "../store-shared/scripts/source-writes.ts";
-import { createSpendingStore } from "../store-shared/scripts/spending.ts";
+import { createSharedStores } from "../store-shared/scripts/stores.ts";
 import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
-import { createCallRemovals, createToolCallStore } from "../store-shared/scripts/tool-calls.ts";
-import { createToolStore } from "../store-shared/scripts/tools.ts";
+import { createCallRemovals } from "../store-shared/scripts/tool-calls.ts";
 import { versionRemovals } from "../store-shared/scripts/version-room.ts";
-import { createVersionStore } from "../store-shared/scripts/version-store.ts";
-import { createVisitorKeyStore } from "../store-shared/scripts/visitor-keys.ts";
-import { createVoiceStore } from "../store-shared/scripts/voice.ts";
-import { createVoiceAgentGrantStore, voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
-import { createWebhookStore } from "../store-shared/scripts/webhooks.ts";
+import { voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
 import { createCallEraser } from "./call-eraser.ts";
 import { createCompanionParts, createCompanionStore } from "./companions.ts";
 import { databasePath, openConnection, openMemoryConnection } from "./connection.ts";
@@ -58,9 +35,8 @@ import { findDifferences } from "./schema-differences.ts";
 import { createSqliteScripts } from "./scripts.ts";
 import { createSpendingParts } from "./spending.ts";
 import { createSpendingLedger } from "./spending-ledger.ts";
-import { settleLeftSpending } from "./spending-left.ts";
 import { createTurnStore } from "./turns.ts";
-import { createUnansweredStore } from "./unanswered.ts";
+import { createUnansweredParts } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
 import { createVisitorDays } from "./visitor-days.ts";
@@ -148,67 +124,43 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     scripts,
     ...{ quota, usage, visitorDays, spending: createSpendingLedger(engine, usage, events) },
   };
-  const uploads = createKnowledgeUploads(scripts, removals);
-  const remover = toSourceRemover(knowledge, removals.add);
-  const writer = createSourceWriter({ uploads, remover });
-  const companionWriter = createCompanionWriter(createCompanionParts(shared), writer);
-  const ofSources = { uploads, remover, removals, writer };
-  const sources = createKnowledgeSources(scripts, ofSources);
-  const passages = createPassageReader(engine);
+  const { stores, companionWriter } = createSharedStores(scripts, {
+    ...{ removals, bell, callRemover: eraseCalls, sourceRemover: toSourceRemover(knowledge, removals.add) },
+    companionParts: createCompanionParts(shared),
+    knowledge: {
+      ...createPassageReader(engine),
+      ...createKnowledgeQueue(engine, { remover: knowledge, removals }),
+      ...createKnowledgeEditions(engine, knowledge),
+      ...createKnowledgeIndex(engine),
+    },
+    keyLookups: createKeyLookups(engine, usage),
+    visitorKeyLookups: createVisitorKeyLookups(engine),
+    sessionLookup: createSessionLookup(engine),
+    recordLastUses: createLastUses(engine),
+    spending: createSpendingParts(engine, shared),
+    unanswered: createUnansweredParts(engine, shared),
+    voice: createVoiceCounting(engine, shared),
+    handoffs: {
+      wasErased: (key, arrivalMark) => part(() => erasures.cover(key, arrivalMark)),
+      addMessage: (key, id, message, facts) => part(() => conversations.add(key, id, [message], facts)),
+      noteEnd: (...of) => part(() => exchanges.noteEnd(...of)),
+    },
+    selectUpdated: conversationWalkQueries.updated,
+    tell: (told, id) =>
+      part(() => {
+        for (const event of told) events.tell(event, id);
+      }),
+  });
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");
-
-  const recordLastUses = createLastUses(engine);
-
-  const mailBell = new MailBell();
-  const tell = (told: readonly NewEvent[], id: string) =>
-    part(() => {
-      for (const event of told) events.tell(event, id);
-    });
 
   // Continue deletions that an earlier process left unfinished.
   removals.resume();
   return {
-    accounts: createAccountStore(scripts, removals),
-    apiKeys: createApiKeyStore(scripts, createKeyLookups(engine, usage)),
-    audit: createAuditStore(scripts),
-    challenges: createChallengeStore(scripts),
-    knowledge: createKnowledgeStore(scripts, sources, ofSources, {
-      readPassages: passages.readPassages,
-      listPassages: passages.listPassages,
-      ...createKnowledgeQueue(engine, { remover: knowledge, removals }),
-      ...createKnowledgeEditions(engine, knowledge),
-      ...createKnowledgeIndex(engine),
-    }),
-    unanswered: createUnansweredStore(engine, shared, { passages, sources }),
+    ...stores,
     companions: createCompanionStore(engine, shared, companionWriter),
-    companionSets: createCompanionSetStore(scripts, companionWriter, removals),
     conversations: createConversationStore(engine, shared),
-    drafts: createDraftStore(scripts, companionWriter),
-    embedTokens: createEmbedTokenStore(scripts, recordLastUses),
-    feedback: createFeedbackStore(scripts, tell),
-    handoffs: createHandoffStore(scripts, {
-      wasErased: (key, arrivalMark) => part(() => erasures.cover(key, arrivalMark)),
-      addMessage: (key, id, message, facts) => part(() => conversations.add(key, id, [message], facts)),
-      noteEnd: (...of) => part(() => exchanges.noteEnd(...of)),
-      ...{ tell, mailBell },
-    }),
-    idempotency: createIdempotencyStore(scripts),
-    insights: createInsightsStore(scripts, conversationWalkQueries.updated),
-    members: createMemberStore(scripts),
-    mails: createMailStore(scripts, mailBell),
-    secondFactors: createSecondFactorStore(scripts),
-    serverSecrets: createServerSecretStore(scripts),
-    sessions: createSessionStore(scripts, recordLastUses, createSessionLookup(engine)),
-    spending: createSpendingStore(scripts, createSpendingParts(engine, shared)),
-    toolCalls: createToolCallStore(scripts, eraseCalls),
-    tools: createToolStore(scripts),
     turns: createTurnStore(engine, shared),
     usage: createUsageStore(engine),
-    versions: createVersionStore(scripts, companionWriter),
-    visitorKeys: createVisitorKeyStore(scripts, createVisitorKeyLookups(engine)),
-    voice: createVoiceStore(scripts, createVoiceCounting(engine, shared)),
-    voiceAgentGrants: createVoiceAgentGrantStore(scripts),
-    webhooks: createWebhookStore(scripts, bell, removals),
 
     async check() {
       await engine.read(() => checkRead.get());
@@ -220,4 +172,24 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
       await engine.close();
     },
   };
+}
+
+const leftPerCommit = 200;
+
+/**
+ * What a server that was killed had reserved, settled when the next one begins to serve the same directory: all but voice
+ * sessions, which go on without a server.
+ */
+async function settleLeftSpending(engine: SqliteEngine, nowMs: number, log: Log): Promise<void> {
+  const select = engine.query<{ id: string }, [number]>(
+    "SELECT id FROM spending_reservations WHERE is_voice = 0 ORDER BY due_at LIMIT ?",
+  );
+  const ledger = createSpendingLedger(engine, createUsageWriter(engine), createEventWriter(engine, new DeliveryBell()));
+  for (;;) {
+    const left = await engine.read(() => select.all(leftPerCommit));
+    if (left.length === 0) return;
+    const reached = await engine.write(() => left.flatMap(({ id }) => ledger.settleAtWorst(id, nowMs)));
+    log.warn("calls of the server before are settled at their worst case", { calls: left.length });
+    for (const { id: budgetId, ...budget } of reached) log.warn("budget reached", { budgetId, ...budget });
+  }
 }

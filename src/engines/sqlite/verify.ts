@@ -54,7 +54,7 @@ function lookInPlace<T>(dataDir: string, look: (path: string, open: () => Databa
   requireReleasedFile(path);
   const obstacle = findFileObstacle(dataDir, path);
   const isReadOnly = obstacle?.kind === "read_only";
-  if (isReadOnly && sizeOf(`${path}-wal`) > 0) {
+  if (isReadOnly && (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
     throw new AppError(
       "unavailable",
       `${obstacle.detail} The last writes are still in the log beside the database, which cannot be read there.`,
@@ -67,10 +67,6 @@ function lookInPlace<T>(dataDir: string, look: (path: string, open: () => Databa
     if (!(error instanceof AppError) || !isOutOfReach(error.cause)) throw error;
     throw new AppError("unavailable", `${path} cannot be looked at now.`, { cause: error.cause });
   }
-}
-
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** It shows nothing of the file's content. */

@@ -1,6 +1,6 @@
 /** Calls of tools on the wire, in transcripts and among the last calls of a tool. */
 import { Type as t } from "@sinclair/typebox";
-import { isJsonObject, type JsonObject } from "../../domain/json.ts";
+import { type JsonObject, parseJsonObject } from "../../domain/json.ts";
 import { type ToolCall, toolCallStates } from "../../domain/tool.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { Nullable, Text } from "./schema.ts";
@@ -32,19 +32,9 @@ export function toWireToolCall(call: ToolCall) {
   return {
     call_id: call.id,
     tool: call.tool,
-    arguments: readArguments(call.arguments),
+    arguments: parseJsonObject(call.arguments),
     result: call.result,
     state: call.state,
     created_at: toRfc3339(call.createdAt),
   };
-}
-
-/** Null for what is no JSON object. */
-function readArguments(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -102,12 +102,7 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
 
   async function connect(origin: Origin, signal: StopSignal): Promise<Connection> {
     const connection = new Connection(origin, owner);
-    const cancel = afterAnswerable(connectTimeoutMs, () => connection.terminate());
-    try {
-      await unlessAborted(signal, connection, connection.open());
-    } finally {
-      cancel();
-    }
+    await openWithin(connectTimeoutMs, connection, signal);
     return connection;
   }
 
@@ -163,6 +158,15 @@ export async function unlessAborted<Result>(
     throw error;
   } finally {
     signal.removeEventListener("abort", connection);
+  }
+}
+
+export async function openWithin(limitMs: number, connection: Connection, signal: StopSignal): Promise<void> {
+  const cancel = afterAnswerable(limitMs, () => connection.terminate());
+  try {
+    await unlessAborted(signal, connection, connection.open());
+  } finally {
+    cancel();
   }
 }
 

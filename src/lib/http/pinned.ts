@@ -1,6 +1,5 @@
 /** Sends one request to addresses that the caller has checked, no matter what the host's name resolves to now. */
-import { afterAnswerable } from "../deadline.ts";
-import { unlessAborted } from "./client.ts";
+import { openWithin, unlessAborted } from "./client.ts";
 import { Connection, ConnectionError } from "./connection.ts";
 import type { HttpResponse } from "./exchange.ts";
 import type { Target } from "./target.ts";
@@ -58,12 +57,7 @@ async function sendTo(
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   const isTls = url.protocol === "https:";
   const connection = new Connection({ hostname, address, port, isTls, idle: [], distrustedUntilMs: 0 }, owner);
-  const cancel = afterAnswerable(connectTimeoutMs, () => connection.terminate());
-  try {
-    await unlessAborted(signal, connection, connection.open());
-  } finally {
-    cancel();
-  }
+  await openWithin(connectTimeoutMs, connection, signal);
   signal.throwIfAborted();
   return await unlessAborted(signal, connection, connection.send(bytes, { takesCompressed: true }));
 }

@@ -12,5 +12,3 @@ export const voiceEnglish = {
   microphoneRefused: "The microphone is blocked. Allow it in the browser's settings for this page, then try again.",
   microphoneMissing: "No microphone was found. Connect one, then try again.",
 };
-
-export type VoiceStrings = typeof voiceEnglish;

@@ -3,8 +3,7 @@ import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { Message } from "./conversation.ts";
 import { createCopyButton } from "./copy-button.ts";
-import { createDelivery } from "./delivery.ts";
-import { h, makeFace } from "./dom.ts";
+import { h, makeFace, textButton } from "./dom.ts";
 import type { Row } from "./log-rows.ts";
 import type { LogScroll } from "./log-scroll.ts";
 import { createMarkdownView, type MarkdownView } from "./markdown.ts";
@@ -144,4 +143,30 @@ function toMarkdown(text: string): string {
   return parts
     .map((part, at) => (at % 2 ? part : part.replace(/[!-/:-@[-`{-~]/g, "\\$&").replace(/ *\n/g, "  \n")))
     .join("");
+}
+
+/** The line that says a message was not delivered, or still waits, empty where there is nothing to say; and what draws it. */
+function createDelivery(message: Message, chat: Chat, strings: Strings): { element: HTMLElement; draw(): void } {
+  const element = h("div", { class: "delivery" });
+  const retry = textButton("again", strings.retry, () => void chat.retry(message.id));
+  const remove = textButton("again", strings.remove, () =>
+    chat.change((kept) => kept.filter(({ id, state }) => id !== message.id || state !== "waiting")),
+  );
+  let drawn = "";
+
+  return {
+    element,
+    draw() {
+      const { state } = message;
+      if (state === drawn) return;
+      drawn = state;
+      element.hidden = !/failed|waiting/.test(state);
+      element.classList.toggle("over", state === "failed");
+      element.replaceChildren(
+        state === "failed" ? strings.notDelivered : strings.waitsToSend,
+        " · ",
+        state === "failed" ? retry : remove,
+      );
+    },
+  };
 }

@@ -1,12 +1,47 @@
 /** `POST /api/apply`: companions as files have them, all or none. */
+import type { WriteContext } from "../../../contracts/store/store.ts";
+import type { Services } from "../../../core/dependencies.ts";
 import { insufficientScope, type Principal } from "../../../domain/account.ts";
+import { AppError } from "../../../domain/errors.ts";
 import { jsonResponse } from "../../../http/api-description.ts";
+import { decodeText, type JsonBody, parseJson, requireJsonContentType } from "../../../http/json-body.ts";
 import { type Route, route } from "../../../http/route.ts";
-import { applyPrepared, makeRules } from "./apply.ts";
-import { applyBodyReader } from "./body.ts";
-import { maxCompanions } from "./model.ts";
+import { digestInSlices, joinInSlices } from "../../../lib/byte-slices.ts";
+import { requirePrices } from "../priced-companions.ts";
+import { rulesOf } from "../service.ts";
+import { applyBody, maxCompanions } from "./model.ts";
+import type { Rules } from "./read-items.ts";
 import { ApplyResult } from "./responses.ts";
+import type { PreparedApply } from "./service.ts";
 import { prepareApply } from "./service.ts";
+
+/** Larger than other JSON, and so within the budget of memory for large bodies. */
+const applyLimitBytes = 9 * 1024 * 1024;
+
+const applyBodyReader: JsonBody<unknown> = {
+  checker: applyBody,
+  limitBytes: applyLimitBytes,
+  isOptional: false,
+  // Companions are checked one by one.
+  check: (sent) => sent,
+  async take({ request, bodies, accountId }) {
+    requireJsonContentType(request);
+    if (Number(request.headers.get("content-length")) > applyLimitBytes) throw tooLarge();
+    const { pieces, release } = await bodies.take(request, accountId);
+    try {
+      const bytes = await joinInSlices(pieces);
+      if (bytes.length > applyLimitBytes) throw tooLarge();
+      return { digest: () => digestInSlices([bytes]), parse: async () => parseJson(decodeText(bytes)), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  },
+};
+
+function tooLarge(): AppError {
+  return new AppError("payload_too_large", `The request body is larger than ${applyLimitBytes / 1024 ** 2} MiB.`);
+}
 
 export const applyRoute: Route = route({
   id: "applyCompanions",
@@ -55,4 +90,30 @@ function requireKnowledge(principal: Principal & { readonly scopes: readonly str
   if (!Array.isArray(companions) || principal.scopes.includes("knowledge:write")) return;
   const namesSources = companions.some((one: { sources?: unknown } | null) => one?.sources !== undefined);
   if (namesSources) throw insufficientScope(["knowledge:write"], principal);
+}
+
+function makeRules(services: Services, principal: Pick<Principal, "account" | "keyId">): Rules {
+  const { account, keyId } = principal;
+  return {
+    ...rulesOf(services, principal),
+    findUrlFault: (url) => services.outgoing.findFault(url),
+    requirePrices(companion, patch) {
+      // A new one has no id yet, and so no budget of its own.
+      const unmade = { id: "", accountId: account.id, createdByKeyId: keyId };
+      return requirePrices(services, { ...unmade, ...companion }, patch);
+    },
+  };
+}
+
+async function applyPrepared(
+  { people, toolbox, indexing }: Pick<Services, "people" | "toolbox" | "indexing">,
+  { write, effects, note }: PreparedApply,
+  context: WriteContext,
+): Promise<void> {
+  if (write === null) return;
+  const { actorName = null, note: sentNote = null } = context.change ?? {};
+  await write({ ...context, change: { via: "apply", note: note ?? sentNote, actorName } });
+  for (const id of effects.toolIds) toolbox.forget(id);
+  if (effects.hasQueued) indexing.wake();
+  for (const companionId of effects.releasedIds) await people.releaseAll({ companionId });
 }

@@ -131,4 +131,3 @@ export const applyBody = compileChecker(() =>
 export const applyEnvelope = compileChecker(() =>
   t.Object({ ...options(), companions: t.Array(t.Unknown(), { maxItems: maxCompanions }) }, closed),
 );
-export type ApplyEnvelope = Static<typeof applyEnvelope.schema>;

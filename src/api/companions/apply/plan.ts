@@ -2,10 +2,10 @@
 import type { NewAppliedRecord, SetMember, SetState } from "../../../contracts/store/store.ts";
 import { type Difference, findDifference } from "../../../core/companion-sets/differences.ts";
 import type { Companion } from "../../../domain/companion.ts";
+import { AppError } from "../../../domain/errors.ts";
 import type { JsonValue } from "../../../domain/json.ts";
 import type { AppliedRecord, VersionFacts } from "../../../domain/version.ts";
 import { toRfc3339 } from "../../../lib/clock.ts";
-import { refuseDrift, refuseEmpty, refuseForeign, refuseMany, refuseSlug } from "./conflicts.ts";
 import type { PruneMode } from "./model.ts";
 import type { Item } from "./read-items.ts";
 import type { PlanItem } from "./responses.ts";
@@ -156,4 +156,40 @@ function isRecorded(record: AppliedValues, before: AppliedRecord | null): boolea
 
 function toValues({ set, fields, tools, sources, isPruned }: AppliedRecord): AppliedValues {
   return { set, fields, tools, sources, isPruned };
+}
+
+/** Of a sentence: further ones are in the problem's `drift`. */
+const maxNamed = 3;
+
+function refuseEmpty(): AppError {
+  return new AppError("conflict", "There are no companions to apply: an empty set is never applied.");
+}
+
+function refuseForeign(slug: string, set: string): AppError {
+  const sentence = `The companion "${slug}" belongs to the set "${set}". Send overwrite to move it.`;
+  return new AppError("conflict", sentence, { members: { slug, set } });
+}
+
+function refuseSlug(slug: string, other: string): AppError {
+  const sentence = `The companion that "${slug}" adopts has the slug "${other}" already. Clear it first.`;
+  return new AppError("conflict", sentence, { members: { slug } });
+}
+
+function refuseMany(count: number, most: number): AppError {
+  const sentence = `${count} companions of the set are not in the files, and prune_max is ${most}. Check the files first.`;
+  return new AppError("conflict", sentence);
+}
+
+/** With who changed what when. */
+function refuseDrift(items: readonly PlanItem[]): AppError {
+  const drift = items.flatMap((item) =>
+    item.drift.map(({ field, by, at }) => ({ slug: item.slug, id: item.id, field, by, at })),
+  );
+  const named = drift.slice(0, maxNamed).map(({ slug, field, by, at }) => {
+    const who = by === null ? "" : ` by ${by.name ?? by.id ?? by.type}`;
+    return `${slug}.${field}${who}${at === null ? "" : ` at ${at}`}`;
+  });
+  const more = drift.length > maxNamed ? `, and ${drift.length - maxNamed} more` : "";
+  const sentence = `Changed elsewhere since it was applied: ${named.join(", ")}${more}. Send overwrite to apply it all the same.`;
+  return new AppError("conflict", sentence, { members: { drift } });
 }

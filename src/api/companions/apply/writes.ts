@@ -1,4 +1,5 @@
 /** What a plan writes, with ids and secrets that stay the same however often it is made again. */
+
 import type {
   IdempotentWrite,
   NewSource,
@@ -15,6 +16,7 @@ import { OutdatedError } from "../../../domain/errors.ts";
 import type { Source } from "../../../domain/knowledge.ts";
 import type { Tool } from "../../../domain/tool.ts";
 import { listToolChanges, toToolSettings } from "../../../http/schemas/tool-changes.ts";
+import { toSnakeCase } from "../../../lib/field-names.ts";
 import { makeWebhookSecret } from "../../../lib/standard-webhooks.ts";
 import type { AppliedSource } from "./model.ts";
 import type { ItemWrite, Plan } from "./plan.ts";
@@ -115,7 +117,7 @@ function toUpdate(write: ItemWrite, made: MadeThings, nowMs: number): SetUpdate[
   const tools = units.tools.filter(isChanged);
   const sources = units.sources.filter(isChanged);
   const fresh = sources.filter(({ item: one, source }) => one !== null && source?.type !== typeOf(one));
-  const patch = Object.fromEntries(Object.entries(item.patch).filter(([name]) => changed.has(toWireName(name))));
+  const patch = Object.fromEntries(Object.entries(item.patch).filter(([name]) => changed.has(toSnakeCase(name))));
   return [
     {
       id: companion.id,
@@ -195,8 +197,4 @@ function toReplacement(item: AppliedSource, source: Source, slug: string, made: 
 
 function toUpload(text: string, slug: string, sourceSlug: string, made: MadeThings) {
   return { id: made.id(slug, "uploads", sourceSlug), kind: "text" as const, bytes: Buffer.from(text) };
-}
-
-function toWireName(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

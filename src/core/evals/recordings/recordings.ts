@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/j
 import { codeOf } from "../../../lib/error-code.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
 import { FileRefusal } from "../../companion-files/named-files.ts";
-import { toCanonicalJson } from "./canonical-json.ts";
 import { findNearest } from "./nearest.ts";
 
 /** A request as far as it decides on its answer: no ids, times, addresses of providers, keys or headers. */
@@ -219,4 +218,14 @@ async function readJson(path: string): Promise<JsonValue> {
 async function writeJson(path: string, value: object): Promise<void> {
   await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`);
   await rename(`${path}.new`, path);
+}
+
+/** One form for all values that are equal: members in the order of their names. */
+function toCanonicalJson(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join()}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${toCanonicalJson(value[name] ?? null)}`);
+  return `{${members.join()}}`;
 }

@@ -34,10 +34,9 @@ export async function requireDirect(session: Session, pool: Pool): Promise<void>
   }
 }
 
-export function poolerBetween(cause?: unknown): Error {
+export function poolerBetween(): Error {
   return refusal(
     "is a connection pooler that lends sessions for single transactions. Name PostgreSQL itself: sessions hold locks.",
-    cause,
   );
 }
 

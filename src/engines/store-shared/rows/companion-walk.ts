@@ -67,7 +67,9 @@ export async function walkCompanions(
   const { order = "desc", limit } = page;
   const list = { order, sinceMs: query.updatedSinceMs ?? null, isEnabled: query.isEnabled ?? null };
   const isByUpdate = list.sinceMs !== null;
-  const after = page.afterId === null ? null : await findPlace(reader, page.afterId, page.afterUpdatedAt ?? 0);
+  const { afterId, afterUpdatedAt } = page;
+  const after =
+    afterId === null ? null : { number: await reader.findPosition(afterId), updatedAt: afterUpdatedAt ?? 0 };
   const q = query.q === "" ? null : query.q;
   const exact = q === null ? null : await reader.findExact(q.toLowerCase());
   const folded = q === null || exact !== null ? "" : foldName(q);
@@ -102,10 +104,6 @@ export async function walkCompanions(
   // Gone meanwhile: the page before its place is whole all the same.
   const nextAfterId = (await reader.findId(last.number)) ?? items.at(-1)?.id ?? null;
   return { items, nextAfterId, ...(isByUpdate ? { nextUpdatedAt: last.updatedAt } : {}) };
-}
-
-async function findPlace(reader: CompanionReader, id: string, updatedAt: number): Promise<Place> {
-  return { number: await reader.findPosition(id), updatedAt };
 }
 
 async function readFactsOf(

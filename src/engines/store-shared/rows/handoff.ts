@@ -133,3 +133,6 @@ export function toLiveMessage({ seq, text, clientId, author, ...row }: LiveRow):
   const flags = { complete: Boolean(row.complete), tokensEstimated: Boolean(row.tokensEstimated) };
   return { seq, message: { ...row, ...flags, parts: textParts(text) }, author: toPerson(author), clientId };
 }
+
+/** That the companion of the conversation `v` is there. */
+export const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";

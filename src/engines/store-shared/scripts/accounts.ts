@@ -48,6 +48,11 @@ const updatePatched = `UPDATE accounts SET plan = coalesce($2, plan), role = coa
     suspended_at = CASE WHEN $4 THEN $5 ELSE suspended_at END
   WHERE id = $1 RETURNING ${accountColumns}`;
 
+/** `text`: a query of accounts, whose `$1` is how many there are at the most. */
+export function* listEmails(text: string, limit: number): Script<string[]> {
+  return (yield* all<{ email: string }>(text, limit)).map(({ email }) => email);
+}
+
 export function createAccountStore(scripts: ScriptRunner, removals: { start(): void }): AccountStore {
   return {
     create: (account, context) => scripts.write(() => insertAccount(account, context)),

@@ -5,7 +5,7 @@ import type { MailAdded } from "../../../contracts/store/mails.ts";
 import { toPage } from "../../../contracts/store/page.ts";
 import type { NewEvent } from "../../../contracts/store/webhooks.ts";
 import type { Handoff } from "../../../domain/handoff.ts";
-import { type HandoffRow, handoffFields, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
+import { type HandoffRow, handoffFields, hasCompanion, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
 import { changes } from "./changes.ts";
 import { ownsCompanion } from "./companions.ts";
 import { mailScripts } from "./mails.ts";
@@ -16,7 +16,6 @@ const shownContact = `v.id AS "conversationId", k.sealed_contact AS "sealed",
   ${columns<StoredContact>("k", contactFields)}`;
 const contacts = "FROM contacts k JOIN conversations v ON v.number = k.conversation_number";
 /** Those of a deleted companion only wait for their own deletion. */
-const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";
 const page = (owner: string, [following, direction]: readonly [string, string]) => `SELECT ${shownContact} ${contacts}
   WHERE ${owner} AND ${hasCompanion} AND k.consented_at >= $2 AND k.consented_at < $3
     AND (k.consented_at, k.conversation_number) ${following} ($4, $5)

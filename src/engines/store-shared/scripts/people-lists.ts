@@ -6,7 +6,7 @@ import type { Handoff, Person } from "../../../domain/handoff.ts";
 import { pause } from "../../../lib/pause.ts";
 import { toConversation } from "../rows/conversation.ts";
 import { type ConversationReader, walkConversations } from "../rows/conversation-walk.ts";
-import { type HandoffRow, handoffFields, toHandoff } from "../rows/handoff.ts";
+import { type HandoffRow, handoffFields, hasCompanion, toHandoff } from "../rows/handoff.ts";
 import { asksForMarks, createConversationExcerpts, selectMarked } from "./conversation-excerpts.ts";
 import { countUnread } from "./people.ts";
 import { all, columns, get, type Script, type ScriptRunner } from "./script.ts";
@@ -27,7 +27,6 @@ const conversation = columns<ListedRow>("v", [
   ...(["number", "id", "sessionId", "sealedVisitor", "messageCount", "createdAt", "updatedAt"] as const),
 ]);
 // As in all lists: what belongs to a deleted companion just waits for its own deletion.
-const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";
 // Of conversations, not of records, which may be missing.
 const listed = `SELECT ${shown}, ${conversation}, v.companion_id AS "companionId", v.visitor_id AS "visitorId"`;
 

@@ -1,10 +1,12 @@
 /** Second factors, their recovery codes, and the server's sealed values. */
+
 import type { SecondFactor, SecondFactorStore, ServerSecretStore } from "../../../contracts/store/second-factors.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Identity } from "../../../domain/member.ts";
+import { listEmails } from "./accounts.ts";
 import { changes } from "./changes.ts";
 import { endSessions, recoveryCodesOf, signInOf } from "./members.ts";
-import { all, get, insert, insertAll, run, type Script, type ScriptRunner } from "./script.ts";
+import { get, insert, insertAll, run, type Script, type ScriptRunner } from "./script.ts";
 
 const countCodes = `SELECT count(*) AS count FROM ${recoveryCodesOf}`;
 const selectHolders = `SELECT email FROM (SELECT email, created_at FROM accounts WHERE totp_secret IS NOT NULL
@@ -57,10 +59,7 @@ export function createSecondFactorStore(scripts: ScriptRunner): SecondFactorStor
         return factor && { ...factor, recoveryCodesLeft: yield* countCodesOf(person) };
       }),
 
-    async listHolders(limit) {
-      const rows = await scripts.read(() => all<{ email: string }>(selectHolders, limit));
-      return rows.map(({ email }) => email);
-    },
+    listHolders: (limit) => scripts.read(() => listEmails(selectHolders, limit)),
 
     begin: (person, sealedSecret, context) =>
       scripts.change(person.accountId, function* () {

@@ -26,11 +26,11 @@ const isOpenOfKey = "t.conversation_number IS NULL AND t.companion_id = $1 AND t
 /** A clock that was set back lets a reply seem older than the calls that led to it. */
 const maxSetBackMs = 60 * 60_000;
 /** The reply's conversation, if it was stored. */
-const storedIn = (call: string) => `(SELECT c.number FROM conversations c
-    JOIN messages m ON m.conversation_number = c.number AND m.created_at >= ${call}.created_at - ${maxSetBackMs}
-      AND m.id = ${call}.reply_id
-    WHERE c.companion_id = ${call}.companion_id AND c.session_id = ${call}.session_id
-      AND c.visitor_id = ${call}.visitor_id LIMIT 1)`;
+const stored = `(SELECT c.number FROM conversations c
+    JOIN messages m ON m.conversation_number = c.number AND m.created_at >= t.created_at - ${maxSetBackMs}
+      AND m.id = t.reply_id
+    WHERE c.companion_id = t.companion_id AND c.session_id = t.session_id
+      AND c.visitor_id = t.visitor_id LIMIT 1)`;
 
 // Of a key that is used again, what began before the conversation belonged to one that is gone.
 const shownConversation = `CASE WHEN t.conversation_number IS NULL
@@ -52,7 +52,7 @@ export const toolCallQueries = {
       WHERE t.conversation_number IS NOT NULL AND t.conversation_number = (${conversationOfKey}) AND t.message_id = $4`,
   ofReplies: `SELECT ${shown}, t.reply_id AS "replyId" FROM tool_calls t WHERE t.reply_id = ANY ($1::text[])`,
   pages: { desc: selectPage("< $2 ORDER BY t.id DESC"), asc: selectPage("> $2 ORDER BY t.id") },
-  open: `SELECT t.number, ${storedIn("t")} AS conversation FROM (
+  open: `SELECT t.number, ${stored} AS conversation FROM (
       SELECT * FROM tool_calls WHERE conversation_number IS NULL AND created_at > 0 AND created_at < $1
       ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
     ) AS t`,

@@ -1,4 +1,5 @@
 /** The tools of companions. */
+
 import { toPage } from "../../../contracts/store/page.ts";
 import type { ToolStore } from "../../../contracts/store/tools.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
@@ -6,6 +7,7 @@ import { missing } from "../../../domain/resource-id.ts";
 import type { Tool } from "../../../domain/tool.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { type ToolRow, toolColumns, toolFields, toTool } from "../rows/tools.ts";
+import { listEmails } from "./accounts.ts";
 import { changes } from "./changes.ts";
 import { type CompanionState, companionStates, type HeldCompanion, ofAccount } from "./companion-states.ts";
 import { ownsCompanion } from "./companions.ts";
@@ -106,10 +108,7 @@ export function createToolStore(scripts: ScriptRunner): ToolStore {
         return true;
       }),
 
-    async listHolders(limit) {
-      const rows = await scripts.readHeavy(() => all<{ email: string }>(selectHolders, limit));
-      return rows.map(({ email }) => email);
-    },
+    listHolders: (limit) => scripts.readHeavy(() => listEmails(selectHolders, limit)),
 
     reset: (accountId, context) =>
       scripts.changeHeavy(accountId, function* () {

@@ -1,4 +1,5 @@
 /** The keys with which websites sign tokens for their visitors. Each engine finds them in its own way. */
+
 import { toPage } from "../../../contracts/store/page.ts";
 import { maxCompared, type VisitorKey, type VisitorKeyStore } from "../../../contracts/store/visitor-keys.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
@@ -6,6 +7,7 @@ import { AppError } from "../../../domain/errors.ts";
 import { coversFacts, factsOfFilter, maxKeysOfFilter, maxVisitorKeys } from "../../../domain/visitor.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
 import { beforeAll } from "../rows/budgets.ts";
+import { listEmails } from "./accounts.ts";
 import { changes } from "./changes.ts";
 import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
 
@@ -103,10 +105,7 @@ export function createVisitorKeyStore(
         return true;
       }),
 
-    async listHolders(limit) {
-      const rows = await scripts.readHeavy(() => all<{ email: string }>(selectHolders, limit));
-      return rows.map(({ email }) => email);
-    },
+    listHolders: (limit) => scripts.readHeavy(() => listEmails(selectHolders, limit)),
 
     async reset(accountId, context) {
       // The keys last: as long as one is there, the account is still among those that hold sealed text.

@@ -1,8 +1,8 @@
 /** Conversations whose state has to change without anyone's request: nobody of the team is there for them any more. */
 import type { HandoffStore } from "../../../contracts/store/handoffs.ts";
 import { presentMs } from "../../../domain/presence.ts";
-import { type HandoffRow, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
-import { hasCompanion, joined, placed, shown } from "./handoffs.ts";
+import { type HandoffRow, hasCompanion, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
+import { joined, placed, shown } from "./handoffs.ts";
 import { all, get, type ScriptRunner } from "./script.ts";
 
 const presenceOf = "SELECT 1 FROM presence p WHERE p.person_id = h.person_id AND p.account_id = h.account_id";

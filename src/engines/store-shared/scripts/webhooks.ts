@@ -1,4 +1,5 @@
 /** Webhooks: made, changed and deleted; what is delivered to them is `webhook-deliveries.ts`. */
+
 import { toPage } from "../../../contracts/store/page.ts";
 import type { WebhookPatch, WebhookStore } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
@@ -7,6 +8,7 @@ import { maxWebhooks, type Webhook } from "../../../domain/webhook.ts";
 import { toLaterMs } from "../../../lib/clock.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { toFilterFacts, toShownWebhook, toWebhook, type WebhookRow } from "../rows/webhooks.ts";
+import { listEmails } from "./accounts.ts";
 import { changes } from "./changes.ts";
 import { addRemoval } from "./removals.ts";
 import { all, get, insert, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
@@ -82,9 +84,7 @@ export function createWebhookStore(
         return made;
       }),
 
-    async listHolders(limit) {
-      return (await scripts.readHeavy(() => all<{ email: string }>(selectHolders, limit))).map(({ email }) => email);
-    },
+    listHolders: (limit) => scripts.readHeavy(() => listEmails(selectHolders, limit)),
 
     async reset(accountId, context) {
       const isReset = await scripts.change(accountId, function* () {

@@ -1,9 +1,9 @@
 /** A companion's settings: of what is live, or of its draft. */
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import { call, changedFields, tagOf } from "../lib/api.ts";
+import { useCallback, useMemo, useState } from "preact/hooks";
+import { ApiError, call, changedFields, tagOf } from "../lib/api.ts";
 import { formatRelative } from "../lib/format.ts";
-import { find, useFound } from "../lib/found.ts";
+import { useLoad } from "../lib/load.ts";
 import { releaseGuard, replaceSearch, useSearch } from "../lib/router.ts";
 import { refreshSession } from "../lib/session.ts";
 import type { Companion, CompanionDraft, CompanionVersion, Page } from "../lib/types.ts";
@@ -153,4 +153,25 @@ function Form({ companion, managed, edited, onChanged, onDraft, children }: Form
       {question}
     </>
   );
+}
+
+/** Rejects as a call does, but for 404. */
+async function find<Data extends object>(path: string, signal?: AbortSignal): Promise<Data | null> {
+  try {
+    return await call<Data>("GET", path, signal && { signal });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  }
+}
+
+const wrap = async <Data extends object>(path: string, signal: AbortSignal) => ({
+  found: await find<Data>(path, signal),
+});
+
+/** What may not be there: null then, where `useLoad` would show an error, and undefined until that is known. */
+function useFound<Data extends object>(path: string | null) {
+  const { data, error, reload, set: replace } = useLoad<{ found: Data | null }>(path, wrap<Data>);
+  const set = useCallback((found: Data | null) => replace({ found }), [replace]);
+  return { found: data?.found, error, reload, set };
 }

@@ -11,9 +11,9 @@ const dayMs = 86_400_000;
 const dayCount = 7;
 
 /** The days up to today where the person is, oldest first. */
-function listOwnDays(nowMs = Date.now()): string[] {
+function listOwnDays(): string[] {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  const today = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format(nowMs);
+  const today = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format();
   const at = Date.parse(`${today}T00:00:00Z`);
   return Array.from({ length: dayCount }, (_, index) =>
     new Date(at - (dayCount - 1 - index) * dayMs).toISOString().slice(0, 10),

@@ -2,9 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useSession } from "../lib/session.ts";
 import type { MadeKey } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
-import { Dialog, DialogActions } from "../ui/dialog.tsx";
+import { ShownOnce } from "../ui/shown-once.tsx";
 import { Notice } from "../ui/states.tsx";
 
 interface KeyShownProps {
@@ -18,19 +17,12 @@ export function KeyShown({ made, onClose, children }: KeyShownProps) {
   const path = made.scopes.includes("companions:read") ? "/api/companions" : "/api/usage";
   const curl = `curl ${server.base_url}${path} \\\n  -H 'Authorization: Bearer ${made.key}'`;
   return (
-    <Dialog title="Your new API key" onClose={onClose} isSticky isWide>
-      <div class="space-y-4">
-        <Notice>Copy this key now. You won't be able to see it again.</Notice>
-        <Snippet text={made.key} copyLabel="Copy the key" />
-        <p class="font-medium">Try it</p>
-        <Snippet text={curl} copyLabel="Copy the line" />
-      </div>
+    <ShownOnce title="Your new API key" onClose={onClose}>
+      <Notice>Copy this key now. You won't be able to see it again.</Notice>
+      <Snippet text={made.key} copyLabel="Copy the key" />
+      <p class="font-medium">Try it</p>
+      <Snippet text={curl} copyLabel="Copy the line" />
       {children}
-      <DialogActions>
-        <Button kind="primary" onClick={onClose}>
-          I have saved it
-        </Button>
-      </DialogActions>
-    </Dialog>
+    </ShownOnce>
   );
 }

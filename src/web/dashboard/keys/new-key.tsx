@@ -65,6 +65,6 @@ const lifetimes = [
   { value: "365", label: "In a year" },
 ] as const;
 
-function expiryOf(days: string, nowMs = Date.now()): string | null {
-  return days === "" ? null : new Date(nowMs + Number(days) * 86_400_000).toISOString();
+function expiryOf(days: string): string | null {
+  return days === "" ? null : new Date(Date.now() + Number(days) * 86_400_000).toISOString();
 }

@@ -48,8 +48,8 @@ export function formatRelative(iso: string, nowMs = Date.now()): string {
 }
 
 /** "1 min", "3 hr", "2 days": how long something lasts already. */
-export function formatSince(iso: string, nowMs = Date.now()): string {
-  const minutes = Math.max(1, Math.floor((nowMs - Date.parse(iso)) / 60_000));
+export function formatSince(iso: string): string {
+  const minutes = Math.max(1, Math.floor((Date.now() - Date.parse(iso)) / 60_000));
   const [unit, size] = (
     [
       ["day", 1440],

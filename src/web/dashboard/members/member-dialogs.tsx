@@ -5,10 +5,10 @@ import { useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { InvitedMember, Member, MemberLink } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
-import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
-import { Confirm, Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { Confirm, FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
+import { ShownOnce } from "../ui/shown-once.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { type Fields, MemberFields } from "./member-fields.tsx";
@@ -125,21 +125,14 @@ interface LinkProps {
 function LinkShown({ title, email, url, onClose }: LinkProps) {
   const { people } = useSession();
   return (
-    <Dialog title={title} onClose={onClose} isSticky isWide>
-      <div class="space-y-4">
-        <Notice>
-          {people.has_mail
-            ? "We've emailed it. It works once, within seven days. You won't be able to see it again."
-            : `Send this link to ${email} yourself: this server doesn't send email yet. It works once, within seven days. You won't be able to see it again.`}
-        </Notice>
-        <Snippet text={url} copyLabel="Copy the link" />
-      </div>
-      <DialogActions>
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <ShownOnce title={title} action="Done" onClose={onClose}>
+      <Notice>
+        {people.has_mail
+          ? "We've emailed it. It works once, within seven days. You won't be able to see it again."
+          : `Send this link to ${email} yourself: this server doesn't send email yet. It works once, within seven days. You won't be able to see it again.`}
+      </Notice>
+      <Snippet text={url} copyLabel="Copy the link" />
+    </ShownOnce>
   );
 }
 

@@ -1,21 +1,20 @@
 /** `/app/leads`: contacts that visitors have left. */
-import { Download, MessageSquareText, Trash2 } from "lucide-preact";
+import { MessageSquareText, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionChip } from "../companion/companion-picker.tsx";
-import { call, send, toSearch, toSentence } from "../lib/api.ts";
+import { call, toSearch } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
-import { useAction, useList } from "../lib/load.ts";
+import { useList } from "../lib/load.ts";
 import { navigate, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Lead } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
 import { Filters } from "../ui/chips.tsx";
-import { saveFile } from "../ui/copy.tsx";
+import { useCsv } from "../ui/csv-button.tsx";
 import { Confirm } from "../ui/dialog.tsx";
 import { ListFrame, Table } from "../ui/list.tsx";
 import { RowActions } from "../ui/menu.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
-import { Empty, Problem } from "../ui/states.tsx";
+import { Empty } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 type Row = Lead & { id: string };
@@ -26,11 +25,7 @@ export default function LeadsPage() {
   const names = useCompanionNames(list.items.map(({ companion_id }) => companion_id));
   const mayChange = useSession().scopes.includes("conversations:write");
   const [asked, setAsked] = useState<Row | null>(null);
-  const csv = useAction(async () => {
-    const path = `/api/leads${toSearch({ companion_id: companionId })}`;
-    const response = await send("GET", path, { accept: "text/csv" });
-    saveFile("leads.csv", await response.text(), "text/csv");
-  });
+  const csv = useCsv(`/api/leads${toSearch({ companion_id: companionId })}`, "leads.csv");
   const empty = (
     <Empty title="No leads yet">
       Visitors can leave an email address once you let them: under Settings of a companion, in People.
@@ -38,17 +33,10 @@ export default function LeadsPage() {
   );
   return (
     <>
-      <PageHead
-        title="Leads"
-        actions={
-          <Button icon={Download} isBusy={csv.isBusy} onClick={() => void csv.run()}>
-            CSV
-          </Button>
-        }
-      >
+      <PageHead title="Leads" actions={csv.button}>
         Visitors who asked you to get in touch.
       </PageHead>
-      {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
+      {csv.problem}
       <Filters class="mb-4">
         <CompanionChip />
       </Filters>

@@ -1,17 +1,16 @@
 /** `/app/usage`: what was used, by day, companion and key; what is left today. */
-import { Download } from "lucide-preact";
 import { useId, useMemo, useState } from "preact/hooks";
-import { send, toSearch, toSentence } from "../lib/api.ts";
-import { useAction, useLoad } from "../lib/load.ts";
+import { toSearch } from "../lib/api.ts";
+import { useLoad } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, Json, Page, UsageRow } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Choice, Filters } from "../ui/chips.tsx";
-import { saveFile } from "../ui/copy.tsx";
+import { useCsv } from "../ui/csv-button.tsx";
 import { Field, Form } from "../ui/field.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { Failure, Pending, Problem } from "../ui/states.tsx";
+import { Failure, Pending } from "../ui/states.tsx";
 import { useBreakdown } from "../usage/breakdown.ts";
 import { FailureTable } from "../usage/failed-replies.tsx";
 import { AtLeast, MoneySummary } from "../usage/money-summary.tsx";
@@ -54,26 +53,18 @@ export default function UsagePage() {
     () => [toSeries(measure.label, days, byDay.data?.data ?? [], measure)],
     [measure, days, byDay.data],
   );
-  const csv = useAction(async () => {
-    const path = `/api/usage${toSearch({ ...span, group_by: by.api === null ? "day" : `day,${by.api}` })}`;
-    const response = await send("GET", path, { accept: "text/csv" });
-    saveFile(`usage-${span.from}-${span.to}.csv`, await response.text(), "text/csv");
-  });
+  const csv = useCsv(
+    `/api/usage${toSearch({ ...span, group_by: by.api === null ? "day" : `day,${by.api}` })}`,
+    `usage-${span.from}-${span.to}.csv`,
+  );
   const total = measure.format(sumOf(byDay.data?.data ?? [], measure));
 
   return (
     <>
-      <PageHead
-        title="Usage"
-        actions={
-          <Button icon={Download} isBusy={csv.isBusy} onClick={() => void csv.run()}>
-            CSV
-          </Button>
-        }
-      >
+      <PageHead title="Usage" actions={csv.button}>
         Days in UTC. Includes the playground.
       </PageHead>
-      {csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem>}
+      {csv.problem}
       <Filters class="mb-5">
         <Choice label="Period" name="days" value={range} usual="30" options={ranges} />
         <Choice label="Group by" name="by" value={by.kind} usual="companion" options={groupings} />

@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import { Button } from "./button.tsx";
 import { Snippet } from "./copy.tsx";
-import { Dialog, DialogActions, FormDialog } from "./dialog.tsx";
+import { FormDialog } from "./dialog.tsx";
+import { ShownOnce } from "./shown-once.tsx";
 import { Notice } from "./states.tsx";
 
 interface SecretProps {
@@ -16,21 +16,14 @@ interface SecretProps {
 
 export function SecretShown({ name, secret, onClose }: SecretProps) {
   return (
-    <Dialog title={`Secret of ${name}`} onClose={onClose} isSticky isWide>
-      <div class="space-y-4">
-        <Notice>Copy this secret now. You won't be able to see it again.</Notice>
-        <Snippet text={secret} copyLabel="Copy the secret" />
-        <p class="text-pretty text-muted">
-          Requests are signed with it, by Standard Webhooks: your server checks the signature, and so knows that they
-          come from here. There are libraries for that in most languages.
-        </p>
-      </div>
-      <DialogActions>
-        <Button kind="primary" onClick={onClose}>
-          I have saved it
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <ShownOnce title={`Secret of ${name}`} onClose={onClose}>
+      <Notice>Copy this secret now. You won't be able to see it again.</Notice>
+      <Snippet text={secret} copyLabel="Copy the secret" />
+      <p class="text-pretty text-muted">
+        Requests are signed with it, by Standard Webhooks: your server checks the signature, and so knows that they come
+        from here. There are libraries for that in most languages.
+      </p>
+    </ShownOnce>
   );
 }
 

@@ -51,10 +51,6 @@ function pickTold(maxFirst: readonly FailedReplies[]): FailedReplies | null {
   return maxFirst.find(({ kind }) => lasting.includes(kind)) ?? maxFirst[0] ?? null;
 }
 
-function sumFailures(rows: readonly FailedReplies[]): number {
-  return rows.reduce((sum, { replies }) => sum + replies, 0);
-}
-
 /** "12 replies". */
 export function countReplies(replies: number): string {
   return `${formatNumber(replies)} ${replies === 1 ? "reply" : "replies"}`;
@@ -114,5 +110,5 @@ export function useFailures(companionId: string): RecentFailures | null {
   if (data === null) return null;
   const told = pickTold(data.data);
   const words = told ? explainFailure(told.kind) : { why: "", remedy: "" };
-  return { count: sumFailures(data.data), ...words };
+  return { count: data.data.reduce((sum, { replies }) => sum + replies, 0), ...words };
 }

@@ -51,7 +51,8 @@ export interface Series {
 const dayMs = 86_400_000;
 
 /** The UTC days up to today, oldest first. */
-export function listDays(count: number, nowMs = Date.now()): string[] {
+export function listDays(count: number): string[] {
+  const nowMs = Date.now();
   return Array.from({ length: count }, (_, index) => {
     return new Date(nowMs - (count - 1 - index) * dayMs).toISOString().slice(0, 10);
   });

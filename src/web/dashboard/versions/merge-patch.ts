@@ -1,5 +1,6 @@
 /** JSON Merge Patches (RFC 7396). */
 import { changedFields } from "../lib/api.ts";
+import { isObject } from "../lib/json-text.ts";
 import type { Json } from "../lib/types.ts";
 
 /** What makes one the other. */
@@ -12,6 +13,3 @@ export function toMergePatch(before: Json, after: Json): Json {
     ...changed.map(([name, value]) => [name, toMergePatch(before[name] ?? null, value)]),
   ]);
 }
-
-const isObject = (value: Json): value is Record<string, Json> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -5,11 +5,11 @@ import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { describeMetadata, findPairsProblem, type MetadataPair, noPairs, toMetadata } from "../lib/metadata-pairs.ts";
 import type { NewVisitorKey, VisitorKey } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
-import { Confirm, Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { Confirm, FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
+import { ShownOnce } from "../ui/shown-once.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { pairCommand, secretVariable } from "./snippets.ts";
@@ -122,21 +122,14 @@ export function NewVisitorKeyDialog({ onMade, onClose }: NewVisitorKeyProps) {
 
 function SecretShown({ secret, onClose }: { secret: string; onClose(): void }) {
   return (
-    <Dialog title="Your new secret" onClose={onClose} isSticky isWide>
-      <div class="space-y-4">
-        <Notice>Copy this secret now. You won't be able to see it again.</Notice>
-        <Snippet text={secret} copyLabel="Copy the secret" />
-        <p class="text-muted">
-          Give it to your server as <code class="font-mono text-[0.92em]">{secretVariable}</code>, never to a browser:
-          anyone who has it can pose as any visitor.
-        </p>
-      </div>
-      <DialogActions>
-        <Button kind="primary" onClick={onClose}>
-          I have saved it
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <ShownOnce title="Your new secret" onClose={onClose}>
+      <Notice>Copy this secret now. You won't be able to see it again.</Notice>
+      <Snippet text={secret} copyLabel="Copy the secret" />
+      <p class="text-muted">
+        Give it to your server as <code class="font-mono text-[0.92em]">{secretVariable}</code>, never to a browser:
+        anyone who has it can pose as any visitor.
+      </p>
+    </ShownOnce>
   );
 }
 
