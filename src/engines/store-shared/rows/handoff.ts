@@ -134,5 +134,5 @@ export function toLiveMessage({ seq, text, clientId, author, ...row }: LiveRow):
   return { seq, message: { ...row, ...flags, parts: textParts(text) }, author: toPerson(author), clientId };
 }
 
-/** That the companion of the conversation `v` is there. */
+/** That the companion of the conversation `v` is there: conversations of a deleted one only wait for their own deletion. */
 export const hasCompanion = "EXISTS (SELECT 1 FROM companions c WHERE c.id = v.companion_id)";

@@ -15,7 +15,6 @@ const contactFields = ["companionId", "consentText", "consentedAt", "mails", "ma
 const shownContact = `v.id AS "conversationId", k.sealed_contact AS "sealed",
   ${columns<StoredContact>("k", contactFields)}`;
 const contacts = "FROM contacts k JOIN conversations v ON v.number = k.conversation_number";
-/** Those of a deleted companion only wait for their own deletion. */
 const page = (owner: string, [following, direction]: readonly [string, string]) => `SELECT ${shownContact} ${contacts}
   WHERE ${owner} AND ${hasCompanion} AND k.consented_at >= $2 AND k.consented_at < $3
     AND (k.consented_at, k.conversation_number) ${following} ($4, $5)

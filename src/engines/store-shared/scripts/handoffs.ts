@@ -44,7 +44,6 @@ export interface MessageFacts {
 
 export const shown = columns<HandoffRow>("h", handoffFields);
 export const placed = `v.id AS "conversationId", v.companion_id AS "companionId", v.session_id AS "sessionId", v.visitor_id AS "visitorId"`;
-/** Conversations of a deleted companion just wait for their own deletion. */
 const isOfKey = "v.companion_id = $1 AND v.session_id = $2 AND v.visitor_id = $3";
 const isOfAccount = "v.id = $1 AND v.account_id = $2";
 const locked = (condition: string) => `SELECT ${placed}, v.number, v.account_id AS "accountId",

@@ -26,7 +26,6 @@ const shown = columns<HandoffRow>("h", handoffFields);
 const conversation = columns<ListedRow>("v", [
   ...(["number", "id", "sessionId", "sealedVisitor", "messageCount", "createdAt", "updatedAt"] as const),
 ]);
-// As in all lists: what belongs to a deleted companion just waits for its own deletion.
 // Of conversations, not of records, which may be missing.
 const listed = `SELECT ${shown}, ${conversation}, v.companion_id AS "companionId", v.visitor_id AS "visitorId"`;
 

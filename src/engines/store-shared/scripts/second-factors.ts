@@ -1,5 +1,4 @@
 /** Second factors, their recovery codes, and the server's sealed values. */
-
 import type { SecondFactor, SecondFactorStore, ServerSecretStore } from "../../../contracts/store/second-factors.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Identity } from "../../../domain/member.ts";

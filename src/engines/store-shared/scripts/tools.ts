@@ -1,5 +1,4 @@
 /** The tools of companions. */
-
 import { toPage } from "../../../contracts/store/page.ts";
 import type { ToolStore } from "../../../contracts/store/tools.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
