@@ -2,6 +2,7 @@
 import { AppError } from "../../../domain/errors.ts";
 import { decodeText, type JsonBody, parseJson, requireJsonContentType } from "../../../http/json-body.ts";
 import { digestInSlices, joinInSlices } from "../../../lib/byte-slices.ts";
+import { pause } from "../../../lib/pause.ts";
 import { applyBody } from "./model.ts";
 
 export const applyLimitBytes = 9 * 1024 * 1024;
@@ -19,13 +20,22 @@ export const applyBodyReader: JsonBody<unknown> = {
     try {
       const bytes = await joinInSlices(pieces);
       if (bytes.length > applyLimitBytes) throw tooLarge();
-      return { digest: () => digestInSlices([bytes]), parse: async () => parseJson(decodeText(bytes)), release };
+      return { digest: () => digestInSlices([bytes]), parse: () => parse(bytes), release };
     } catch (error) {
       release();
       throw error;
     }
   },
 };
+
+/** Decoding, parsing and what is done with the value take many milliseconds each. */
+async function parse(bytes: Uint8Array): Promise<unknown> {
+  const text = decodeText(bytes);
+  await pause();
+  const value = parseJson(text);
+  await pause();
+  return value;
+}
 
 function tooLarge(): AppError {
   return new AppError("payload_too_large", `The request body is larger than ${applyLimitBytes / 1024 ** 2} MiB.`);
