@@ -6,6 +6,7 @@ import { openDocumentReader } from "../src/core/knowledge/reading/reader.ts";
 import { docxParagraph, makeDocx, makePdf } from "./support/documents.ts";
 import { eventually } from "./support/eventually.ts";
 import { executablePath, runExecutable } from "./support/executable.ts";
+import { textOf } from "./support/page-text.ts";
 
 const log = { warn() {} };
 const command = [executablePath];
@@ -17,7 +18,7 @@ const deep = { kind: "html", bytes: Buffer.from("<div>".repeat(1_000_000)) } as 
 test("reads every kind of document", async () => {
   const reader = openDocumentReader(log, { command });
   const read = async (kind: DocumentKind, content: string | Uint8Array) =>
-    (await reader.read({ kind, bytes: Buffer.from(content as string) })).pages.map(({ markdown }) => markdown).join();
+    (await reader.read({ kind, bytes: Buffer.from(content as string) })).pages.map(textOf).join();
   expect(await read("pdf", makePdf([[["Words of a page", 10]]]))).toBe("Words of a page");
   expect(await read("docx", makeDocx(docxParagraph("Words of Word")))).toBe("Words of Word");
   const page = `<title>x</title><aside>${"Aside. ".repeat(10)}</aside><article>${"<p>Long words.</p>".repeat(50)}</article>`;

@@ -47,7 +47,7 @@ export function measureKnowledge(): KnowledgeFigures {
 }
 
 /** A long document of the corpus's sections, each time with other numbers. */
-function writeDocument(passages: readonly CorpusPassage[], megabytes: number): ReadDocument {
+function writeDocument(passages: readonly CorpusPassage[], megabytes: number): ReadDocument<string> {
   let markdown = "";
   for (let copy = 0; markdown.length < megabytes * 1e6; copy++) {
     for (const { heading, text } of passages) markdown += `## ${heading} ${copy}\n\n${text} ${text} ${text}\n\n`;

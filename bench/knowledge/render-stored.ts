@@ -62,7 +62,7 @@ export function renderStored(stored: readonly StoredFigures[], holds: readonly H
     ),
     "Indexing, from the text to the answer:",
     table(["engine", "passages", "a second", "a second of CPU"], rates),
-    "The event loop, while the queue reads an upload:",
+    "The event loop, while an upload is stored and the queue reads it:",
     table(["engine", "upload", "passages", "s", "longest hold, ms / CPU (times over 10 ms)"], held),
   ].join("\n\n");
 }

@@ -54,9 +54,10 @@ async function measureOne(engine: string, open: OpenStore, what: string, markdow
   try {
     const companion = await world.createCompanion(await world.createAccount());
     const upload = { ...newUpload(markdown), kind: "markdown" as const };
-    const { id } = await makeSource(world, companion, { type: "file", upload });
     const startedMs = performance.now();
+    let id = "";
     const hold = await measureHold(async () => {
+      ({ id } = await makeSource(world, companion, { type: "file", upload }));
       indexer.wake();
       await indexer.whenIdle();
     });

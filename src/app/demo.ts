@@ -7,6 +7,7 @@ import { AppError } from "../domain/errors.ts";
 import { toolTimeoutMs } from "../domain/tool.ts";
 import { demoText, demoTools } from "../engines/demo/shop.ts";
 import type { IdSource } from "../lib/ids.ts";
+import { sha256Hex } from "../lib/sha256.ts";
 
 const demoSettings = {
   ...newCompanionSettings("Ada"),
@@ -52,7 +53,7 @@ async function addText({ knowledge }: Store, ids: IdSource, ada: Companion, audi
   const found = await knowledge.list(ada.accountId, ada.id, { limit: 1, afterId: null });
   if (found === null || found.items.length > 0) return;
   const bytes = new TextEncoder().encode(demoText.markdown);
-  const upload = { id: ids.uuid(), kind: "markdown" as const, bytes };
+  const upload = { id: ids.uuid(), kind: "markdown" as const, bytes, hash: sha256Hex(bytes) };
   const text = { type: "text" as const, title: demoText.title, url: null, refreshHours: null, upload };
   await knowledge.create(ada.accountId, ada.id, { id: ids.uuid(), ...text }, audit());
 }

@@ -54,7 +54,8 @@ async function addUploads({ store, clock, account, asCaller }: ApplyingParts, { 
     const { title } = Object(named);
     const file = new SentFile(name, null, readFileOf(path, maxUploadBytes, asCaller));
     const sent = readSource({ file, slug, ...(typeof title === "string" ? { title } : {}) });
-    await store.knowledge.create(account.id, companion.id, toNewSource({ ids: systemIds }, sent), toContext(clock));
+    const source = await toNewSource({ ids: systemIds }, sent);
+    await store.knowledge.create(account.id, companion.id, source, toContext(clock));
   }
 }
 

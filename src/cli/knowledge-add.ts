@@ -39,7 +39,7 @@ export const addAction: Action = {
     const owner = await findOwner(store, args.text("companion"));
     let sources: Source[] = [];
     for (const place of places) {
-      const source = toNewSource({ ids }, await readPlace(place, files.get(place), args));
+      const source = await toNewSource({ ids }, await readPlace(place, files.get(place), args));
       const made = await store.knowledge.create(owner.accountId, owner.companionId, source, audit());
       if (made === null) throw new CommandFailure("the companion was deleted meanwhile.");
       sources.push(made);

@@ -68,19 +68,30 @@ export const wholeKnowledgeTokens = 6_000;
 export const passagesPerTurn = 8;
 
 /** What was read of a document. */
-export interface ReadDocument {
+export interface ReadDocument<Text extends PageText = PageText> {
   /** Its own title; null if it has none. */
   readonly title: string | null;
   /** In order. A format without pages has one entry. */
-  readonly pages: readonly ReadPage[];
+  readonly pages: readonly ReadPage<Text>[];
 }
 
-export interface ReadPage {
+export interface ReadPage<Text extends PageText = PageText> {
   /** From 1; null in formats without pages. */
   readonly number: number | null;
   /** Headings, lists, pipe tables and fenced code are written as Markdown. */
-  readonly markdown: string;
+  readonly markdown: Text;
 }
+
+/** What is used of a string. A page of 20 MB is none: see `PiecedText`. */
+export interface PageText {
+  readonly length: number;
+  charCodeAt(at: number): number;
+  slice(start: number, end: number): string;
+  indexOf(character: string, from: number): number;
+}
+
+/** As a parser returns it. */
+export type ParsedDocument = ReadDocument<string>;
 
 /** A piece of a document that is found and cited individually: never over two pages. */
 export interface Chunk {

@@ -17,7 +17,13 @@ export function pause(): Promise<void> {
 
 /** Shows when work has held the event loop long enough. */
 export class Slices {
-  #untilMs = performance.now() + sliceMs;
+  readonly #ms: number;
+  #untilMs: number;
+
+  constructor(ms = sliceMs) {
+    this.#ms = ms;
+    this.#untilMs = performance.now() + ms;
+  }
 
   /** To be asked often: it costs less than a microsecond. If so, `pause` comes next. */
   get isOver(): boolean {
@@ -26,6 +32,6 @@ export class Slices {
 
   async pause(): Promise<void> {
     await pause();
-    this.#untilMs = performance.now() + sliceMs;
+    this.#untilMs = performance.now() + this.#ms;
   }
 }

@@ -223,6 +223,16 @@ export function companionSetContract(open: OpenStore): void {
       expect(await world.createCompanion(elsewhere, { slug: "a" })).toMatchObject({ slug: "a" });
     });
 
+    test("are counted with the record that they have last", async () => {
+      await apply({ creates: [toCreate({ slug: "a", name: "Ada" })] });
+      const id = (await read())[0]?.companion.id ?? "";
+      const short = (await heldBytes()) ?? 0;
+      const fields = { name: "Ada", system_prompt: "é".repeat(9000) };
+      await apply({ updates: [toUpdate(id, {}, { applied: applied(fields) })] });
+      expect((await read())[0]?.applied?.fields).toEqual(fields);
+      expect(await heldBytes()).toBe(short + ',"system_prompt":""'.length + 18_000);
+    });
+
     test("of two that are applied at the same time the second sees the first", async () => {
       const make = () =>
         apply(

@@ -54,6 +54,16 @@ export function sourceContract(open: OpenStore): void {
       expect(JSON.stringify(trail)).not.toMatch(/Prices|shop\.example/);
     });
 
+    test("has the hash that its upload came with: to hash 20 MB would hold up all writes", async () => {
+      const { knowledge } = world.store;
+      const one = { ...newUpload("words"), hash: "1".repeat(64) };
+      const { id } = await makeSource(world, companion, { upload: one });
+      expect(await find(id)).toMatchObject({ uploadHash: one.hash });
+      const other = { ...newUpload("other words"), hash: "2".repeat(64) };
+      await knowledge.replace(account.id, companion.id, id, { upload: other }, world.context());
+      expect(await find(id)).toMatchObject({ uploadHash: other.hash });
+    });
+
     test("is out of reach for other accounts and companions", async () => {
       const { knowledge } = world.store;
       const stranger = await world.createAccount();

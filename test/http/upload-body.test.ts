@@ -4,25 +4,12 @@ import { uploadBodyLimits } from "../../src/contracts/limiter/rules.ts";
 import { createBodyBudget } from "../../src/http/body-budget.ts";
 import { takeUpload } from "../../src/http/upload-body.ts";
 import { LongText } from "../../src/lib/long-json.ts";
+import { countTurns } from "../support/turns-of-the-loop.ts";
 
 async function take(body: string | FormData) {
   const headers: Record<string, string> = typeof body === "string" ? { "content-type": "application/json" } : {};
   const request = new Request("http://localhost/", { method: "POST", body, headers });
   return await takeUpload({ request, bodies: createBodyBudget(uploadBodyLimits), accountId: "a" });
-}
-
-/** Of the event loop, until it is done. */
-async function countTurns(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const count = () => {
-    turns++;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  await work();
-  isOver = true;
-  return turns;
 }
 
 test("the JSON of a text of megabytes is parsed a few milliseconds' work a turn", async () => {

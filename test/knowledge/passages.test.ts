@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { hashDocument } from "../../src/core/knowledge/indexing/parts.ts";
 import { cutIntoChunks } from "../../src/core/knowledge/passages/chunks.ts";
 import type { Chunk } from "../../src/domain/knowledge.ts";
+import { PiecedText } from "../../src/lib/pieced-text.ts";
 import { sha256Hex } from "../../src/lib/sha256.ts";
 
 function cut(...pages: string[]): Chunk[] {
@@ -53,6 +54,17 @@ test("every character that is no space is in exactly one passage, in order, and 
       from = end;
     }
     expect(covered.replace(/\s/g, "")).toBe(markdown.replace(/\s/g, ""));
+  }
+});
+
+test("a text in pieces is cut as the whole, also where a piece ends within a line, a table or a pair", async () => {
+  for (let seed = 1; seed <= 30; seed++) {
+    const whole = Array.from({ length: 12 }, (_, at) => makeDocument(seed * 100 + at)).join("");
+    const markdown = new PiecedText();
+    for (let at = 0; at < whole.length; at += 9_999) markdown.add(whole.slice(at, at + 9_999));
+    const pages = [{ number: 1, markdown }];
+    expect([...cutIntoChunks({ title: null, pages })]).toEqual(cut(whole));
+    expect(await hashDocument({ title: null, pages })).toBe(sha256Hex(whole));
   }
 });
 

@@ -23,6 +23,23 @@ test("words that are one in a hash without a key can be read in one source, and 
   await Promise.all([world.close(), other.close()]);
 });
 
+test("lists come in the order of their numbers, in which they are stored in slices without being sorted all together", () => {
+  const numbers = new Map([
+    ["kettle", 2 ** 52],
+    ["lamp", 10],
+    ["chair", 9],
+    ["table", 0],
+  ]);
+  const block = new BlockPostings((term) => numbers.get(term) ?? 1);
+  block.add({ counts: new Map(numbers.keys().map((term) => [term, 1])), length: 4 });
+  expect(
+    block
+      .lists()
+      .map(([number]) => number)
+      .toArray(),
+  ).toEqual([0, 9, 10, 2 ** 52]);
+});
+
 test("words that share a number nevertheless share a list, and each finds what either does", async () => {
   const block = new BlockPostings(() => 7);
   const passages = [{ lamp: 2, chair: 3 }, {}, { chair: 126, lamp: 2 }, { lamp: 1 }];

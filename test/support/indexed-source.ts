@@ -4,10 +4,11 @@ import type { ClaimedSource, NewSource, SourceFailure, SourceUpload } from "../.
 import type { Companion } from "../../src/domain/companion.ts";
 import type { Source } from "../../src/domain/knowledge.ts";
 import { systemIds } from "../../src/lib/ids.ts";
+import { sha256Hex } from "../../src/lib/sha256.ts";
 import type { StoreWorld } from "./store-world.ts";
 
 export function newUpload(text: string): SourceUpload {
-  return { id: systemIds.randomUuid(), kind: "text", bytes: new TextEncoder().encode(text) };
+  return { id: systemIds.randomUuid(), kind: "text", bytes: new TextEncoder().encode(text), hash: sha256Hex(text) };
 }
 
 /** By default a text. */

@@ -19,7 +19,12 @@ export interface SentSource {
   /** Left out if it was not sent: then a source keeps its own. */
   slug?: string | null;
   /** Null for what is fetched. */
-  content: { kind: DocumentKind; bytes: Uint8Array } | null;
+  content: SentContent | null;
+}
+
+export interface SentContent {
+  kind: DocumentKind;
+  bytes: Uint8Array;
 }
 
 const textExample = {

@@ -1,13 +1,13 @@
 /** What an account can do with the knowledge of its companions; everything is looked up within the account. */
-import type { NewSource, SourceCheck, WriteContext } from "../../contracts/store/store.ts";
+import type { NewSource, SourceCheck, SourceUpload, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { invalidFields } from "../../domain/errors.ts";
 import { maxSources, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
 import { missing, readId } from "../../domain/resource-id.ts";
 import { toTitle } from "../../http/schemas/source-fields.ts";
+import { digestInSlices } from "../../lib/byte-slices.ts";
 import { toLaterMs } from "../../lib/clock.ts";
-import { sha256Hex } from "../../lib/sha256.ts";
-import { readSource, type SentSource } from "./sent-source.ts";
+import { readSource, type SentContent, type SentSource } from "./sent-source.ts";
 
 type KnowledgeServices = Pick<Services, "store" | "ids" | "indexing">;
 
@@ -55,7 +55,7 @@ export async function prepareSource(
   sent: unknown,
   nowMs: number,
 ): Promise<PreparedSource> {
-  const source = toNewSource(services, readSource(sent));
+  const source = await toNewSource(services, readSource(sent));
   return {
     made: toMadeSource(companionId, source, nowMs),
     async write(context) {
@@ -91,7 +91,7 @@ export async function prepareAnswer(
   const sent = isFull
     ? { title: "Answers", text: `${answers === null ? "" : "\n\n"}## ${heading}\n\n${text}\n` }
     : { title: heading, text };
-  const made = toNewSource(services, readSource({ type: "text", ...sent }));
+  const made = await toNewSource(services, readSource({ type: "text", ...sent }));
   const source = isFull ? { ...made, id: companionId } : made;
   const queued = { status: "queued", error: null, refreshAt: null, progress: null } as const;
   return {
@@ -124,7 +124,7 @@ export async function replaceSource(
   const change = {
     ...(isKnown ? {} : { title }),
     ...{ url, refreshHours, ...(slug === undefined ? {} : { slug }) },
-    ...(content === null ? {} : { upload: { id: services.ids.uuid(), ...content } }),
+    ...(content === null ? {} : { upload: await toUpload(services, content) }),
   };
   const { companionId, id } = current;
   const replaced = await services.store.knowledge.replace(accountId, companionId, id, change, context, check);
@@ -150,15 +150,23 @@ export async function refreshSource(
 }
 
 /** With its ids. */
-export function toNewSource({ ids }: Pick<Services, "ids">, { content, ...facts }: SentSource): NewSource {
-  return { id: ids.uuid(), ...facts, upload: content === null ? null : { id: ids.uuid(), ...content } };
+export async function toNewSource(
+  services: Pick<Services, "ids">,
+  { content, ...facts }: SentSource,
+): Promise<NewSource> {
+  const upload = content === null ? null : await toUpload(services, content);
+  return { id: services.ids.uuid(), ...facts, upload };
+}
+
+async function toUpload({ ids }: Pick<Services, "ids">, content: SentContent): Promise<SourceUpload> {
+  return { id: ids.uuid(), ...content, hash: await digestInSlices([content.bytes]) };
 }
 
 /** As the store makes it. */
 function toMadeSource(companionId: string, source: NewSource, nowMs: number): Source {
   const { upload, ...facts } = source;
   const unread = { error: null, chunks: 0, bytes: 0, contentHash: null, indexedAt: null, refreshAt: null };
-  const sent = { slug: facts.slug ?? null, uploadHash: upload === null ? null : sha256Hex(upload.bytes) };
+  const sent = { slug: facts.slug ?? null, uploadHash: upload?.hash ?? null };
   return {
     ...facts,
     ...sent,

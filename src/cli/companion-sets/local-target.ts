@@ -60,7 +60,7 @@ export async function openLocalTarget(input: ActionInput, email: string, note: s
     },
     async sendUpload({ companionId, slug, title, name, bytes }) {
       const sent = readSource({ file: new SentFile(name, null, bytes), slug, ...(title === null ? {} : { title }) });
-      const { upload, ...source } = toNewSource({ ids }, sent);
+      const { upload, ...source } = await toNewSource({ ids }, sent);
       const known = (await listSources(companionId)).find((one) => one.slug === slug);
       const context = makeContext();
       const change = { title: source.title, ...(upload === null ? {} : { upload }) };

@@ -45,6 +45,8 @@ export interface SourceUpload {
   id: string;
   kind: DocumentKind;
   bytes: Uint8Array;
+  /** SHA-256 of the bytes, in hex: of 20 MB it takes longer than a transaction may. */
+  hash: string;
 }
 
 /** What the owner of a text wrote: kept for as long as the source. */

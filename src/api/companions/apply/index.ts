@@ -7,6 +7,7 @@ import { jsonResponse } from "../../../http/api-description.ts";
 import { decodeText, type JsonBody, parseJson, requireJsonContentType } from "../../../http/json-body.ts";
 import { type Route, route } from "../../../http/route.ts";
 import { digestInSlices, joinInSlices } from "../../../lib/byte-slices.ts";
+import { pause } from "../../../lib/pause.ts";
 import { requirePrices } from "../priced-companions.ts";
 import { rulesOf } from "../service.ts";
 import { applyBody, maxCompanions } from "./model.ts";
@@ -31,13 +32,22 @@ const applyBodyReader: JsonBody<unknown> = {
     try {
       const bytes = await joinInSlices(pieces);
       if (bytes.length > applyLimitBytes) throw tooLarge();
-      return { digest: () => digestInSlices([bytes]), parse: async () => parseJson(decodeText(bytes)), release };
+      return { digest: () => digestInSlices([bytes]), parse: () => parse(bytes), release };
     } catch (error) {
       release();
       throw error;
     }
   },
 };
+
+/** Decoding, parsing and what is done with the value take many milliseconds each. */
+async function parse(bytes: Uint8Array): Promise<unknown> {
+  const text = decodeText(bytes);
+  await pause();
+  const value = parseJson(text);
+  await pause();
+  return value;
+}
 
 function tooLarge(): AppError {
   return new AppError("payload_too_large", `The request body is larger than ${applyLimitBytes / 1024 ** 2} MiB.`);

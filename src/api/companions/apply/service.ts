@@ -3,6 +3,7 @@ import type { SetState, WriteContext } from "../../../contracts/store/store.ts";
 import type { Services } from "../../../core/dependencies.ts";
 import type { Account } from "../../../domain/account.ts";
 import { OutdatedError } from "../../../domain/errors.ts";
+import { pause } from "../../../lib/pause.ts";
 import { applyEnvelope, defaultPruneMax, defaultSet } from "./model.ts";
 import { makePlan, type Plan, type PlanRequest } from "./plan.ts";
 import { type Existing, type Item, type Rules, readItems } from "./read-items.ts";
@@ -56,10 +57,14 @@ export async function prepareApply(
     slugs: entries.flatMap((entry) => (typeof entry?.slug === "string" ? [entry.slug] : [])),
     adoptIds: entries.flatMap((entry) => (typeof entry?.adopt === "string" ? [entry.adopt.toLowerCase()] : [])),
   };
+  // Of a set that is as large as sets may be, each step takes many milliseconds.
   const state = await companionSets.read(account.id, scope);
+  await pause();
   const items = await readItems(sent.companions, finderIn(state), rules);
+  await pause();
   const request = { ...options, items, set, prune };
   const plan = makePlan(state, request);
+  await pause();
   const made = new MadeThings(services);
   const result = toResult(plan, request, made);
   const namesSources = items.some(({ sources }) => sources !== null);

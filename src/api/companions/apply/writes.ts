@@ -17,6 +17,7 @@ import type { Source } from "../../../domain/knowledge.ts";
 import type { Tool } from "../../../domain/tool.ts";
 import { listToolChanges, toToolSettings } from "../../../http/schemas/tool-changes.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";
+import { sha256Hex } from "../../../lib/sha256.ts";
 import { makeWebhookSecret } from "../../../lib/standard-webhooks.ts";
 import type { AppliedSource } from "./model.ts";
 import type { ItemWrite, Plan } from "./plan.ts";
@@ -196,5 +197,6 @@ function toReplacement(item: AppliedSource, source: Source, slug: string, made: 
 }
 
 function toUpload(text: string, slug: string, sourceSlug: string, made: MadeThings) {
-  return { id: made.id(slug, "uploads", sourceSlug), kind: "text" as const, bytes: Buffer.from(text) };
+  const id = made.id(slug, "uploads", sourceSlug);
+  return { id, kind: "text" as const, bytes: Buffer.from(text), hash: sha256Hex(text) };
 }

@@ -19,6 +19,9 @@ import { termsOfPassage } from "../words/terms.ts";
 const passagesPerPart = 32;
 const postingsPerCommit = 400;
 
+/** Less than elsewhere: a commit of what was added may fall into the same turn of the event loop, and so may a collection. */
+const sliceMs = 2;
+
 /** The source has more passages than a companion may have. */
 export class TooManyPassages extends Error {}
 
@@ -40,7 +43,7 @@ export class EditionBuilder {
   #block: BlockPostings;
   /** Cutting goes on while the last commit is under way: whether that found the edition. */
   #appended: Promise<boolean> = Promise.resolve(true);
-  readonly #slices = new Slices();
+  readonly #slices = new Slices(sliceMs);
 
   constructor(
     store: Pick<KnowledgeStore, "append" | "readEdition" | "readVectors">,
@@ -97,6 +100,8 @@ export class EditionBuilder {
   async #add(chunk: StoredChunk, title: string): Promise<void> {
     this.#signal.throwIfAborted();
     if (this.#built.chunks >= maxChunks) throw new TooManyPassages();
+    // The first passage of a process takes milliseconds to be cut, and then some more to make words of.
+    if (this.#slices.isOver) await this.#slices.pause();
     const terms = termsOfPassage({ ...chunk, title });
     this.#block.add(terms);
     this.#part.push(chunk);
@@ -106,7 +111,6 @@ export class EditionBuilder {
     this.#built.bytes += Buffer.byteLength(chunk.text);
     if (this.#part.length === passagesPerPart) await this.#flushPart();
     if (this.#block.size === passagesPerBlock) await this.#flushPostings();
-    if (this.#slices.isOver) await this.#slices.pause();
   }
 
   async #copyVectors(facts: EditionDocument, edition: number, firstOrdinal: number): Promise<void> {
@@ -157,16 +161,16 @@ export class EditionBuilder {
   async #flushPostings(): Promise<void> {
     if (this.#block.size === 0) return;
     const block = Math.floor((this.#built.chunks - 1) / passagesPerBlock);
-    const lists: Omit<Posting, "edition">[] = [];
-    for (const [term, entries] of this.#block.lists()) {
-      lists.push({ block, term, entries });
-      if (this.#slices.isOver) await this.#slices.pause();
-    }
+    const gathered = this.#block;
     this.#block = new BlockPostings(this.#numberTerm);
-    // In the order of their key, in which an index grows fastest.
-    lists.sort((one, other) => one.term - other.term);
-    for (let at = 0; at < lists.length; at += postingsPerCommit) {
-      await this.#append({ postings: lists.slice(at, at + postingsPerCommit) });
+    let postings: Omit<Posting, "edition">[] = [];
+    for (const [term, entries] of gathered.lists()) {
+      postings.push({ block, term, entries });
+      if (this.#slices.isOver) await this.#slices.pause();
+      if (postings.length < postingsPerCommit) continue;
+      await this.#append({ postings });
+      postings = [];
     }
+    if (postings.length > 0) await this.#append({ postings });
   }
 }

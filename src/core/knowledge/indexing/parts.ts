@@ -11,6 +11,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import { Slices } from "../../../lib/pause.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
+import { findPieceEnd } from "../../../lib/text-pieces.ts";
 import type { Fetcher } from "../fetching/fetcher.ts";
 import type { DocumentReader } from "../reading/reader.ts";
 import type { NumberTerm } from "../words/term-number.ts";
@@ -91,11 +92,11 @@ export async function hashDocument({ pages }: ReadDocument): Promise<string> {
   for (const [index, { markdown }] of pages.entries()) {
     if (index > 0) hash.update("\f");
     for (let from = 0; from < markdown.length; ) {
-      let end = Math.min(markdown.length, from + sliceUnits);
+      const slice = markdown.slice(from, from + sliceUnits + 1);
       // Each half of a pair would be hashed as a replacement character.
-      if (end < markdown.length && (markdown.codePointAt(end - 1) ?? 0) > 0xffff) end--;
-      hash.update(markdown.slice(from, end));
-      from = end;
+      const end = findPieceEnd(slice, sliceUnits);
+      hash.update(slice.slice(0, end));
+      from += end;
       if (slices.isOver) await slices.pause();
     }
   }

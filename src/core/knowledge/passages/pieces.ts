@@ -1,5 +1,7 @@
 /** Divides a page's Markdown into pieces that are kept together: headings, paragraphs, list items, rows of tables, lines of code. */
 
+import type { PageText } from "../../../domain/knowledge.ts";
+
 /** What a passage aims at: about 350 tokens, as history estimates them. */
 export const targetBytes = 1_400;
 
@@ -32,7 +34,7 @@ const maxParagraphUnits = 20_000;
 const maxLookUnits = 4_000;
 
 /** No piece has more than about `targetBytes`. In order, without overlap; between them are spaces alone. */
-export function* piecesOf(markdown: string): Generator<Piece> {
+export function* piecesOf(markdown: PageText): Generator<Piece> {
   let at = 0;
   while (at < markdown.length) {
     const line = lineAt(markdown, at);
@@ -46,34 +48,45 @@ export function* piecesOf(markdown: string): Generator<Piece> {
       yield { ...pieceOf(markdown, "heading", start, line.end), level };
       at = line.next;
     } else if (isFence(markdown, start)) at = yield* readCode(markdown, line, start);
-    else if (markdown[start] === "|") at = yield* readTable(markdown, line);
+    else if (isBar(markdown, start)) at = yield* readTable(markdown, line);
     else at = yield* readText(markdown, line, start);
   }
 }
 
-function lineAt(markdown: string, start: number): Line {
+function lineAt(markdown: PageText, start: number): Line {
   const lineBreak = markdown.indexOf("\n", start);
   return lineBreak < 0
     ? { start, end: markdown.length, next: markdown.length }
     : { start, end: lineBreak, next: lineBreak + 1 };
 }
 
-function headingLevel(markdown: string, start: number, end: number): number {
+function headingLevel(markdown: PageText, start: number, end: number): number {
   let level = 0;
-  while (level < 7 && markdown[start + level] === "#") level++;
+  while (level < 7 && markdown.charCodeAt(start + level) === 0x23) level++;
   const isHeading =
-    level > 0 && level < 7 && /\s/.test(markdown[start + level] ?? "") && end - start <= maxHeadingUnits;
+    level > 0 &&
+    level < 7 &&
+    /\s/.test(markdown.slice(start + level, start + level + 1)) &&
+    end - start <= maxHeadingUnits;
   return isHeading ? level : 0;
 }
 
-function isFence(markdown: string, start: number): boolean {
-  return markdown.startsWith("```", start) || markdown.startsWith("~~~", start);
+function isBar(markdown: PageText, at: number): boolean {
+  return markdown.charCodeAt(at) === 0x7c;
+}
+
+function isFence(markdown: PageText, start: number): boolean {
+  const first = markdown.charCodeAt(start);
+  return (first === 0x60 || first === 0x7e) && /^(.)\1\1/.test(markdown.slice(start, start + 3));
 }
 
 /** Up to its closing fence, or to the end of the page. */
-function* readCode(markdown: string, first: Line, start: number): Generator<Piece, number> {
+function* readCode(markdown: PageText, first: Line, start: number): Generator<Piece, number> {
   const fence = markdown.slice(start, start + 3);
-  const closes = (line: Line) => markdown.startsWith(fence, skipSpaces(markdown, line.start, line.end));
+  const closes = (line: Line) => {
+    const start = skipSpaces(markdown, line.start, line.end);
+    return markdown.slice(start, start + fence.length) === fence;
+  };
   // Code that fits a passage stays one piece.
   for (let at = first.next; at < markdown.length && at - start <= targetBytes; ) {
     const line = lineAt(markdown, at);
@@ -94,7 +107,7 @@ function* readCode(markdown: string, first: Line, start: number): Generator<Piec
   return markdown.length;
 }
 
-function* readTable(markdown: string, first: Line): Generator<Piece, number> {
+function* readTable(markdown: PageText, first: Line): Generator<Piece, number> {
   const second = lineAt(markdown, first.next);
   const rule = markdown.slice(second.start, Math.min(second.end, second.start + maxLookUnits)).trim();
   const isHeaded = second.end - second.start <= maxLookUnits && /^\|[\s:|-]+$/.test(rule) && rule.includes("-");
@@ -104,7 +117,7 @@ function* readTable(markdown: string, first: Line): Generator<Piece, number> {
   let at = first.start;
   while (at < markdown.length) {
     const line = lineAt(markdown, at);
-    if (markdown[skipSpaces(markdown, line.start, line.end)] !== "|" || line.end === line.start) break;
+    if (!isBar(markdown, skipSpaces(markdown, line.start, line.end)) || line.end === line.start) break;
     for (const piece of split(markdown, "row", line.start, line.end)) {
       yield header !== null && piece.start >= header.end ? { ...piece, header } : piece;
     }
@@ -114,12 +127,12 @@ function* readTable(markdown: string, first: Line): Generator<Piece, number> {
 }
 
 /** A paragraph, or an item of a list: to an empty line, or to the next thing. */
-function* readText(markdown: string, first: Line, start: number): Generator<Piece, number> {
+function* readText(markdown: PageText, first: Line, start: number): Generator<Piece, number> {
   let { end, next } = first;
   while (next < markdown.length && next - start < maxParagraphUnits) {
     const line = lineAt(markdown, next);
     const from = skipSpaces(markdown, line.start, line.end);
-    if (from === line.end || isListItem(markdown, from) || markdown[from] === "|" || isFence(markdown, from)) break;
+    if (from === line.end || isListItem(markdown, from) || isBar(markdown, from) || isFence(markdown, from)) break;
     if (headingLevel(markdown, from, line.end) > 0) break;
     end = line.end;
     next = line.next;
@@ -128,11 +141,11 @@ function* readText(markdown: string, first: Line, start: number): Generator<Piec
   return next;
 }
 
-function isListItem(markdown: string, start: number): boolean {
+function isListItem(markdown: PageText, start: number): boolean {
   return /^(?:[-*+]|\d{1,9}[.)])\s/.test(markdown.slice(start, start + 12));
 }
 
-function* split(markdown: string, kind: "text" | "row", start: number, end: number): Generator<Piece> {
+function* split(markdown: PageText, kind: "text" | "row", start: number, end: number): Generator<Piece> {
   const from = skipSpaces(markdown, start, end);
   if (from === end) return;
   // No need to count the bytes of what is long anyway.
@@ -146,7 +159,7 @@ function* split(markdown: string, kind: "text" | "row", start: number, end: numb
   for (const part of splitLong(markdown, from, end, targetBytes)) yield pieceOf(markdown, kind, part.start, part.end);
 }
 
-function pieceOf(markdown: string, kind: Piece["kind"], start: number, lineEnd: number): Piece {
+function pieceOf(markdown: PageText, kind: Piece["kind"], start: number, lineEnd: number): Piece {
   const text = markdown.slice(start, lineEnd).trimEnd();
   return { kind, start, end: start + text.length, bytes: Buffer.byteLength(text) };
 }
@@ -160,22 +173,23 @@ interface Span {
  * Divides a long stretch of text: between sentences, else between words, else between characters. Each part has at
  * most `maxBytes` as UTF-8. Spaces between parts belong to none.
  */
-function* splitLong(text: string, start: number, end: number, maxBytes: number): Generator<Span> {
+function* splitLong(text: PageText, start: number, end: number, maxBytes: number): Generator<Span> {
   let from = skipSpaces(text, start, end);
   while (from < end) {
-    const to = endOfPart(text, from, end, maxBytes);
+    // Each unit has a byte at least.
+    const to = from + endOfPart(text.slice(from, Math.min(end, from + maxBytes + 1)), maxBytes);
     yield { start: from, end: to };
     from = skipSpaces(text, to, end);
   }
 }
 
-/** Searches no farther than the part is long, so that all parts together are searched about twice. */
-function endOfPart(text: string, start: number, end: number, maxBytes: number): number {
+/** Of the part that begins `text`. */
+function endOfPart(text: string, maxBytes: number): number {
   let bytes = 0;
   let sentenceEnd = 0;
   let wordEnd = 0;
   let isAfterSentence = false;
-  for (let at = start; at < end; ) {
+  for (let at = 0; at < text.length; ) {
     const unit = text.charCodeAt(at);
     if (isSpace(unit)) {
       wordEnd = at;
@@ -183,14 +197,14 @@ function endOfPart(text: string, start: number, end: number, maxBytes: number): 
       isAfterSentence = false;
     } else if (closesSentence.has(unit)) isAfterSentence = true;
     else if (!closers.has(unit)) isAfterSentence = false;
-    const isPair = unit >= 0xd800 && unit <= 0xdbff && at + 1 < end;
+    const isPair = unit >= 0xd800 && unit <= 0xdbff && at + 1 < text.length;
     bytes += isPair ? 4 : utf8Bytes(unit);
-    if (bytes > maxBytes) return sentenceEnd || wordEnd || Math.max(at, start + 1);
+    if (bytes > maxBytes) return sentenceEnd || wordEnd || Math.max(at, 1);
     at += isPair ? 2 : 1;
     // Chinese and Japanese put no space behind a sentence.
     if (isAfterSentence && unit > 0x3000) sentenceEnd = at;
   }
-  return end;
+  return text.length;
 }
 
 const unitsOf = (characters: string) => new Set(Array.from(characters, (character) => character.charCodeAt(0)));
@@ -213,7 +227,7 @@ function isSpace(unit: number): boolean {
   );
 }
 
-function skipSpaces(text: string, start: number, end: number): number {
+function skipSpaces(text: PageText, start: number, end: number): number {
   let at = start;
   while (at < end && isSpace(text.charCodeAt(at))) at++;
   return at;

@@ -1,10 +1,10 @@
 /** Bytes of a kind to a document with words in it, or a `ReadingFailure`; only to be run where a crash is no harm. */
-import type { ReadDocument } from "../../../domain/knowledge.ts";
+import type { ParsedDocument } from "../../../domain/knowledge.ts";
 import { ReadingFailure } from "./failure.ts";
 import type { DocumentKind } from "./kind.ts";
 import { hasWords } from "./plain-text.ts";
 
-type Parser = (bytes: Uint8Array, charset: string | null) => ReadDocument | Promise<ReadDocument>;
+type Parser = (bytes: Uint8Array, charset: string | null) => ParsedDocument | Promise<ParsedDocument>;
 
 const parsers: Readonly<Record<DocumentKind, () => Promise<Parser>>> = {
   pdf: async () => (await import("./parsers/pdf.ts")).loadPdfReader(),

@@ -1,10 +1,11 @@
 /** Reads documents in processes of their own, one at a time: what breaks a reader costs that document, and no stream. */
 import { readFileSync } from "node:fs";
-import type { ReadDocument, ReadPage } from "../../../domain/knowledge.ts";
+import type { ReadDocument } from "../../../domain/knowledge.ts";
 import { createKeyedQueue } from "../../../lib/keyed-queue.ts";
 import type { Log } from "../../../lib/log.ts";
 import { ownCommand } from "../../../lib/own-command.ts";
 import { Slices } from "../../../lib/pause.ts";
+import { PiecedText } from "../../../lib/pieced-text.ts";
 import { type FailureReason, isFailureReason, ReadingFailure } from "./failure.ts";
 import type { DocumentKind } from "./kind.ts";
 import { hasWords } from "./plain-text.ts";
@@ -165,10 +166,11 @@ interface Gathered extends ReadDocument {
  * if the process reports one, reports too much, or ends before it has reported all.
  */
 async function gatherReports(output: ReadableStream<Uint8Array>, maxBytes: number): Promise<Gathered> {
-  const pages = new Map<number | null, string[]>();
+  const pages = new Map<number | null, PiecedText>();
   let title: string | null = null;
   let isConfined = false;
   let isRead = false;
+  let isWorded = false;
   for await (const line of splitLines(output, maxBytes)) {
     const report = parseReport(line);
     if (report.is === "confined") isConfined = true;
@@ -177,19 +179,17 @@ async function gatherReports(output: ReadableStream<Uint8Array>, maxBytes: numbe
     if (report.is === "read") isRead = true;
     if (report.is !== "text" || typeof report.text !== "string") continue;
     const number = typeof report.page === "number" ? report.page : null;
-    const pieces = pages.get(number);
-    if (pieces === undefined) pages.set(number, [report.text]);
-    else pieces.push(report.text);
+    isWorded ||= hasWords(report.text);
+    let markdown = pages.get(number);
+    if (markdown === undefined) {
+      markdown = new PiecedText();
+      pages.set(number, markdown);
+    }
+    markdown.add(report.text);
   }
   if (!isRead) throw new ReadingFailure("crashed");
-  const read: ReadPage[] = [];
-  let isWorded = false;
-  for (const [number, pieces] of pages) {
-    isWorded ||= pieces.some(hasWords);
-    read.push({ number, markdown: pieces.join("") });
-  }
   if (!isWorded) throw new ReadingFailure("empty");
-  return { title, pages: read, isConfined };
+  return { title, pages: Array.from(pages, ([number, markdown]) => ({ number, markdown })), isConfined };
 }
 
 async function* splitLines(output: ReadableStream<Uint8Array>, maxBytes: number): AsyncGenerator<string> {

@@ -46,6 +46,7 @@ const foldsMarks = /[\u00c0-\u03ff\u0590-\u06ff\u1e00-\u1fff]|[a-z][\u0300-\u036
 
 /** Of a word that `foldWidthAndCase` has returned. */
 export function foldWord(word: string): string {
+  if (ascii.test(word)) return word;
   const text = word.replace(replaced, (letter) => replacements[letter] ?? letter);
   return foldsMarks.test(text) ? text.normalize("NFD").replace(foldedMarks, "") : text;
 }

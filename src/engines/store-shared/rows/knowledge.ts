@@ -11,7 +11,6 @@ import {
   type SourceStatus,
   type SourceType,
 } from "../../../domain/knowledge.ts";
-import { sha256Hex } from "../../../lib/sha256.ts";
 
 /** Uploads that came to nothing are removed after this time. */
 export const orphanedAfterMs = 60 * 60_000;
@@ -69,8 +68,8 @@ interface KeptUpload {
 /** What a source has of its upload, until it was read. */
 export function toKept(upload: SourceUpload | null): KeptUpload {
   if (upload === null) return { uploadId: null, uploadBytes: 0, uploadHash: null, kind: null };
-  const { id: uploadId, bytes, kind } = upload;
-  return { uploadId, uploadBytes: bytes.length, uploadHash: sha256Hex(bytes), kind };
+  const { id: uploadId, bytes, hash: uploadHash, kind } = upload;
+  return { uploadId, uploadBytes: bytes.length, uploadHash, kind };
 }
 
 /** The same once more is behind it. Throws `conflict` if that is too much. */

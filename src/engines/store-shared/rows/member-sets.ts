@@ -72,15 +72,17 @@ export function addMembers(set: Uint8Array | null, added: readonly number[]): Ui
   return writeList(members.sort((a, b) => a - b));
 }
 
-/** The set without the member, or null if it is empty then. */
-export function removeMember(set: Uint8Array, removed: number): Uint8Array | null {
+/** The set without the members, or null if it is empty then. */
+export function removeMembers(set: Uint8Array, removed: readonly number[]): Uint8Array | null {
   if (isBitmap(set)) {
     const bitmap = set.slice();
-    bitmap[removed >> 3] = (bitmap[removed >> 3] ?? 0) & ~(1 << (removed & 7));
+    for (const member of removed) bitmap[member >> 3] = (bitmap[member >> 3] ?? 0) & ~(1 << (member & 7));
     const members = readMembers(bitmap);
-    return members.length < shortestBitmap ? writeList(members) : bitmap;
+    if (members.length >= shortestBitmap) return bitmap;
+    return members.length === 0 ? null : writeList(members);
   }
-  const members = readMembers(set).filter((member) => member !== removed);
+  const gone = new Set(removed);
+  const members = readMembers(set).filter((member) => !gone.has(member));
   return members.length === 0 ? null : writeList(members);
 }
 

@@ -4,7 +4,7 @@ import type { MetadataFilter } from "../../../contracts/store/companions.ts";
 import type { JsonObject } from "../../../domain/companion.ts";
 import { listMetadataValues, type MetadataValue, metadataKey } from "../../../domain/metadata.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";
-import { addMembers, blockSize, readMembersBelow, removeMember } from "./member-sets.ts";
+import { addMembers, blockSize, readMembersBelow, removeMembers } from "./member-sets.ts";
 
 /** Companions of one block that have the same value. */
 export interface BlockMembers extends MetadataEntry {
@@ -84,7 +84,7 @@ export function changeMembers(
   { added, removed }: Pick<BlockChange, "added" | "removed">,
 ): Uint8Array | null {
   const grown = added.length === 0 ? set : addMembers(set, added);
-  return removed.reduce<Uint8Array | null>((left, offset) => left && removeMember(left, offset), grown);
+  return grown === null || removed.length === 0 ? grown : removeMembers(grown, removed);
 }
 
 /** The numbers of a block's members that are below `below`, in descending order, `atOnce` at a time. */

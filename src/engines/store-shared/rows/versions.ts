@@ -64,7 +64,10 @@ export function listChanged(before: CompanionState, after: CompanionState): stri
 
 /** As they are stored: the order of members counts. */
 function differ<Value>(before: Value, after: Value, shown: (value: Value) => unknown = (value) => value): boolean {
-  return before !== after && JSON.stringify(shown(before)) !== JSON.stringify(shown(after));
+  if (before === after) return false;
+  // Prompts are long.
+  if (typeof before === "string" && typeof after === "string") return true;
+  return JSON.stringify(shown(before)) !== JSON.stringify(shown(after));
 }
 
 export type VersionRow = Omit<VersionFacts, "actor" | "changed"> & {

@@ -124,7 +124,8 @@ export function createCompanionWriter({ reindex, keepLabel, ...parts }: Companio
         yield* voiceAgents.check(accountId, [after], held.companion.voiceAgentId);
       }
       for (const [field, value] of Object.entries(toStoredSettings(revision.patch))) {
-        rows.set(field, [...(rows.get(field) ?? []), [held.number, value, nowMs]]);
+        const row = [held.number, value, nowMs];
+        if (rows.get(field)?.push(row) === undefined) rows.set(field, [row]);
       }
     }
     const voiceless = many.filter(({ revision: { patch } }) => patch.voiceId === null);

@@ -1,12 +1,12 @@
 /** Tables of values separated by commas, semicolons, tabs or bars, as one pipe table; the first row is its head. */
-import type { ReadDocument } from "../../../../domain/knowledge.ts";
+import type { ParsedDocument } from "../../../../domain/knowledge.ts";
 import { decodeText } from "../characters.ts";
 import { cleanText } from "../plain-text.ts";
 import { maxColumns, writeRow, writeRule } from "../tables.ts";
 
 const separators = [",", ";", "\t", "|"];
 
-export function readCsv(bytes: Uint8Array, charset: string | null): ReadDocument {
+export function readCsv(bytes: Uint8Array, charset: string | null): ParsedDocument {
   const decoded = decodeText(bytes, [charset]).replace(/^\ufeff/, "");
   // What spreadsheets write and read to declare the separator.
   const [told = "", named] = /^sep=(.)\r?\n/i.exec(decoded) ?? [];

@@ -1,7 +1,7 @@
 /** Word documents: their headings, lists and tables, via HTML. */
 import { inflateRawSync } from "node:zlib";
 import mammoth from "mammoth";
-import type { ReadDocument } from "../../../../domain/knowledge.ts";
+import type { ParsedDocument } from "../../../../domain/knowledge.ts";
 import { codeOf } from "../../../../lib/error-code.ts";
 import { ReadingFailure } from "../failure.ts";
 import { cleanTitle } from "../plain-text.ts";
@@ -9,7 +9,7 @@ import { markdownOfHtml } from "./html.ts";
 
 const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"];
 
-export async function readDocx(bytes: Uint8Array): Promise<ReadDocument> {
+export async function readDocx(bytes: Uint8Array): Promise<ParsedDocument> {
   const start = Buffer.from(bytes.subarray(0, 4)).toString("hex");
   // An OLE file: an encrypted package, if it passed for a Word document at all.
   if (start === "d0cf11e0") throw new ReadingFailure("password");

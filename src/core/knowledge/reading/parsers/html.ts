@@ -1,7 +1,7 @@
 /** Web pages: their main content, without navigation, scripts and what is hidden. */
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
-import type { ReadDocument } from "../../../../domain/knowledge.ts";
+import type { ParsedDocument } from "../../../../domain/knowledge.ts";
 import { decodeText } from "../characters.ts";
 import { ReadingFailure } from "../failure.ts";
 import { cleanText, cleanTitle, hasWords } from "../plain-text.ts";
@@ -25,7 +25,7 @@ interface TreeNode {
   readonly parentNode: TreeNode | null;
 }
 
-export function readHtml(bytes: Uint8Array, charset: string | null): ReadDocument {
+export function readHtml(bytes: Uint8Array, charset: string | null): ParsedDocument {
   const html = decodeText(bytes, [charset, ...findDeclared(bytes)]).replaceAll("\0", "");
   const page = parsePage(html);
   const title = findTitle(page);

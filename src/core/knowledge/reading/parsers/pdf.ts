@@ -1,6 +1,6 @@
 /** PDF: the text of each page, in the order in which the file writes it. */
 import { getDocumentProxy, resolvePDFJSImport } from "unpdf";
-import type { ReadDocument, ReadPage } from "../../../../domain/knowledge.ts";
+import type { ParsedDocument, ReadPage } from "../../../../domain/knowledge.ts";
 import { ReadingFailure } from "../failure.ts";
 import { cleanText, cleanTitle, hasWords } from "../plain-text.ts";
 import { findBodySize, type Line, makeLines, type TextItem, writeLines } from "./pdf-lines.ts";
@@ -11,7 +11,7 @@ export async function loadPdfReader(): Promise<typeof readPdf> {
   return readPdf;
 }
 
-async function readPdf(bytes: Uint8Array): Promise<ReadDocument> {
+async function readPdf(bytes: Uint8Array): Promise<ParsedDocument> {
   if (!Buffer.from(bytes.subarray(0, 1024)).includes("%PDF-")) throw new ReadingFailure("format");
   const missing = new Set<string>();
   const pdf = await openPdf(bytes, missing);
@@ -20,7 +20,7 @@ async function readPdf(bytes: Uint8Array): Promise<ReadDocument> {
     pages.push({ number, lines: await readLines(pdf, number) });
   }
   const bodySize = findBodySize(pages.flatMap(({ lines }) => lines));
-  const read: ReadPage[] = pages.map(({ number, lines }) => ({
+  const read: ReadPage<string>[] = pages.map(({ number, lines }) => ({
     number,
     markdown: cleanText(writeLines(lines, bodySize)),
   }));

@@ -1,13 +1,13 @@
 /** Plain text and Markdown: as they are, once their characters are known. */
-import type { ReadDocument } from "../../../../domain/knowledge.ts";
+import type { ParsedDocument } from "../../../../domain/knowledge.ts";
 import { decodeText } from "../characters.ts";
 import { cleanText, cleanTitle } from "../plain-text.ts";
 
-export function readPlainText(bytes: Uint8Array, charset: string | null): ReadDocument {
+export function readPlainText(bytes: Uint8Array, charset: string | null): ParsedDocument {
   return { title: null, pages: [{ number: null, markdown: cleanText(decodeText(bytes, [charset])) }] };
 }
 
-export function readMarkdown(bytes: Uint8Array, charset: string | null): ReadDocument {
+export function readMarkdown(bytes: Uint8Array, charset: string | null): ParsedDocument {
   const text = cleanText(decodeText(bytes, [charset]));
   // Facts about the page that generators of sites put in front.
   const [front = "", facts = ""] = /^---\n([\s\S]{0,10000}?)\n---(?:\n|$)/.exec(text) ?? [];
