@@ -1,6 +1,6 @@
 /** The steps of applying a set are in different turns of the event loop: each takes many milliseconds of a large one. */
 import { expect, test } from "bun:test";
-import { applyBodyReader } from "../../src/api/companions/apply/body.ts";
+import { applyBodyReader } from "../../src/api/companions/apply/index.ts";
 import { prepareApply } from "../../src/api/companions/apply/service.ts";
 import { uploadBodyLimits } from "../../src/contracts/limiter/rules.ts";
 import type { CompanionSetStore } from "../../src/contracts/store/companion-sets.ts";

@@ -19,7 +19,7 @@ import { prepareApply } from "./service.ts";
 /** Larger than other JSON, and so within the budget of memory for large bodies. */
 const applyLimitBytes = 9 * 1024 * 1024;
 
-const applyBodyReader: JsonBody<unknown> = {
+export const applyBodyReader: JsonBody<unknown> = {
   checker: applyBody,
   limitBytes: applyLimitBytes,
   isOptional: false,
