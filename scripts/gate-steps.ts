@@ -19,12 +19,18 @@ export interface TestRun {
 
 /**
  * For many files in one process: modules are loaded, and a browser is started, once for all of them. Each again would be a
- * quarter of the tests' time.
+ * quarter of the tests' time. What measures memory runs apart, with the settings of the server.
  */
 export const shared = {
   flags: ["--no-isolate"],
   environment: {
     COMPANIOND_TEST_SHARED: "1",
+    // In milliseconds: what the allocator gives back sooner, as it does otherwise, is wanted again at once.
+    MIMALLOC_PURGE_DELAY: "1000",
+    // Each test runs once: what the last of the compilers makes of it is hardly used. The executable's tests have it.
+    BUN_JSC_useFTLJIT: "0",
+    // A process of a few tests ends before it uses what this thread prepares.
+    BUN_JSC_useWarmUpMarkedBlocks: "0",
   },
 };
 
