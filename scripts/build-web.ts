@@ -225,13 +225,20 @@ async function bundle(name: string, entry: string, options: BundleOptions = {}):
   );
 }
 
-/** A second minifier saves another three percent. */
+/** A second minifier saves another three percent; only what pages load first gains by more than two passes. */
 async function shrink(output: Bun.BuildArtifact, format: "esm" | "iife"): Promise<Uint8Array> {
   if (!output.path.endsWith(".js")) return new Uint8Array(await output.arrayBuffer());
   const { code } = await minify(await output.text(), {
     ecma: 2020,
     module: format === "esm",
-    compress: { passes: 4, unsafe: true, unsafe_arrows: true, hoist_vars: true, pure_getters: true, keep_fargs: false },
+    compress: {
+      passes: format === "iife" ? 4 : 2,
+      unsafe: true,
+      unsafe_arrows: true,
+      hoist_vars: true,
+      pure_getters: true,
+      keep_fargs: false,
+    },
   });
   return new TextEncoder().encode(code ?? "");
 }

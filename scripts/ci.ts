@@ -17,7 +17,7 @@ import { parseArgs } from "node:util";
 import { startTestServers } from "../test/support/test-servers.ts";
 import { keepFilesInMemory } from "./files-in-memory.ts";
 import { startLoad } from "./gate-load.ts";
-import { counts, flaky, runOnceMore, runStep, runTests } from "./gate-steps.ts";
+import { counts, flaky, runOnceMore, runStep, runTests, shared, type TestRun } from "./gate-steps.ts";
 import { showSummary } from "./gate-summary.ts";
 import { adoptOrphans, endOrphans, readProcessorSeconds, waitForOrphans } from "./processor-time.ts";
 import { installMissing } from "./system-packages.ts";
@@ -44,8 +44,6 @@ const { values: options } = parseArgs({
 });
 /** One more than there are cores: some of them wait for a clock. */
 const atOnce = "--parallel=3";
-/** Modules are loaded, and a browser is started, once for many files: each again would be a quarter of the tests' time. */
-const shared = { flags: ["--no-isolate"], environment: { COMPANIOND_TEST_SHARED: "1" } };
 /** Browser tests in one process beside others: few, so that what is left then runs side by side. */
 const filesBesideOthers = 5;
 
@@ -122,8 +120,7 @@ async function runAllTests(
   };
   // Mostly they wait, for a deadline of the server's or for a page, and so fill what the others leave of the cores.
   const runWaitingOnes = async () => {
-    const title = "tests of the executable";
-    await runSome({ title, files: pathsOf(others), flags: ["--parallel=2"], isBesideOthers: true });
+    await runSharing(others, { title: "tests of the executable", flags: ["--parallel=2"], isBesideOthers: true });
     while (isRunningQuick && inBrowser.length > 0) {
       const files = inBrowser.splice(0, filesBesideOthers);
       await runTests({ title: `in the browser, beside others: ${files}`, files, ...shared, isBesideOthers: true });
@@ -132,10 +129,10 @@ async function runAllTests(
   await Promise.all([runComputingOnes(), runWaitingOnes()]);
   waitForOrphans();
   const measuring = ofExecutable.filter((file) => file.isMeasuring);
-  await runSome({ title: "tests of the executable that measure", files: pathsOf(measuring) });
+  await runTests({ title: "tests of the executable that measure", files: pathsOf(measuring) });
   const title = "tests in the browser";
-  await runSome({ ...shared, title, files: inBrowser, flags: [atOnce, ...shared.flags] });
-  await runSome({ title: `${title}, apart from others`, files: aloneInBrowser });
+  await runTests({ ...shared, title, files: inBrowser, flags: [atOnce, ...shared.flags] });
+  await runTests({ title: `${title}, apart from others`, files: aloneInBrowser });
 }
 
 function makeWeb(): Promise<boolean> {
@@ -167,12 +164,18 @@ async function checkSources(): Promise<void> {
   await runStep("dead code", tool("knip"));
 }
 
-async function runQuickTests(files: readonly TestFile[], title = "quick tests", environment = {}): Promise<void> {
+function runQuickTests(files: readonly TestFile[], title = "quick tests", environment = {}): Promise<void> {
+  return runSharing(files, { title, flags: [atOnce], environment });
+}
+
+/** In processes that many files share, and those that must not in some of their own. */
+async function runSharing(files: readonly TestFile[], tests: Omit<TestRun, "files">): Promise<void> {
+  const { title, flags = [] } = tests;
+  const environment = { ...shared.environment, ...tests.environment };
   const together = pathsOf(files.filter((file) => !file.isAlone));
   const alone = pathsOf(files.filter((file) => file.isAlone));
-  const flags = [atOnce, ...shared.flags];
-  await runSome({ title, files: together, flags, environment: { ...shared.environment, ...environment } });
-  await runSome({ title: `${title}, apart from others`, files: alone, flags: [atOnce], environment });
+  await runTests({ ...tests, files: together, flags: [...flags, ...shared.flags], environment });
+  await runTests({ ...tests, title: `${title}, apart from others`, files: alone });
 }
 
 /** The quick tests, and once more those that make whole requests. */
@@ -188,11 +191,6 @@ async function runParallel(runnable: readonly TestFile[], hasServers: boolean): 
     console.log("PostgreSQL or Redis did not start: no whole request was tested on them.");
     counts.failed++;
   }
-}
-
-/** Without a file there is nothing to run: Bun would take all that there are. */
-async function runSome(tests: Parameters<typeof runTests>[0]): Promise<void> {
-  if (tests.files.length > 0) await runTests(tests);
 }
 
 /** One PostgreSQL and one Redis for all tests of this run; where they do not start, each test that needs them says why. */

@@ -80,7 +80,10 @@ export interface TestFile {
   needsExecutable: boolean;
   /** Whether it measures what a process takes, which others beside it would falsify. */
   isMeasuring: boolean;
-  /** Whether it changes something of its process, or looks at all of it: other files there would be seen, or see it. */
+  /**
+   * Whether it changes something of its process, or looks at all of it: other files there would be seen, or see it. Or
+   * whether it costs less in a process of its own.
+   */
   isAlone: boolean;
   /** Whether it makes whole requests, runs commands or starts processes. */
   isWhole: boolean;
@@ -95,6 +98,15 @@ export interface TestFile {
 const changesProcess =
   /\bspyOn\(|mock\.module|useFakeTimers|setSystemTime|globalThis|process\.(?:on|once|env\[[^\]]+\] *=)|Bun\.gc|heapStats/;
 
+/**
+ * They allocate so much that garbage is collected again and again, and each time all that the files before them have left
+ * in a shared process is gone through: the thousands of turns took 20 s of the processor there, and take 2 apart.
+ */
+const allocatesMuch: ReadonlySet<string> = new Set([
+  "test/turns/random-turns.test.ts",
+  "test/voice/webhook-floods.test.ts",
+]);
+
 export function findTestFiles(): TestFile[] {
   const found = [...new Glob("test/**/*.test.{ts,tsx}").scanSync({ cwd: root })];
   // The tools for the API document are packages of their own, with tests of their own.
@@ -107,7 +119,7 @@ export function findTestFiles(): TestFile[] {
       programs: programs.filter((program) => text.includes(program.path)),
       isMeasuring: sources.get(join(root, path))?.includes("/resident-memory.ts") === true,
       needsExecutable: sources.has(join(root, "test/support/executable.ts")) || text.includes("scripts/build.ts"),
-      isAlone: changesProcess.test(sources.get(join(root, path)) ?? ""),
+      isAlone: changesProcess.test(sources.get(join(root, path)) ?? "") || allocatesMuch.has(path),
       isWhole: sources.has(join(root, "test/support/engine.ts")) || text.includes("Bun.spawn"),
       isOnEachEngine: path in onEachEngine && sources.has(join(root, "test/support/engine.ts")),
       needsApiTools: sources.has(join(root, "test/support/api-tools.ts")),

@@ -6,8 +6,8 @@ describe("the address table", () => {
   test("agrees with a map and a list at random, through growing, removing and clearing", () => {
     const random = createRandom(4);
     const table = new AddressTable(10_000, 3, 99);
+    /** In the order of their last use: to list that apart took ten times as long as the rest. */
     let records = new Map<string, { record: number; number: number }>();
-    let recency: string[] = [];
     for (let i = 0; i < 30_000; i++) {
       // Few different values, so that keys differ in one half only.
       const high = random.below(80) * 0x1000001;
@@ -15,17 +15,16 @@ describe("the address table", () => {
       const name = `${high} ${low}`;
       const known = records.get(name);
       expect(table.find(high, low)).toBe(known?.record ?? 0);
-      recency = recency.filter((other) => other !== name);
       if (known === undefined) {
         const record = table.add(high, low);
         expect(table.numbers[table.numbersAt(record) + 2]).toBe(0);
         table.numbers[table.numbersAt(record) + 2] = i & 0xffff;
         records.set(name, { record, number: i & 0xffff });
-        recency.push(name);
       } else if (random.below(3) > 0) {
         expect(table.numbers[table.numbersAt(known.record) + 2]).toBe(known.number);
         table.touch(known.record);
-        recency.push(name);
+        records.delete(name);
+        records.set(name, known);
       } else {
         table.remove(known.record);
         records.delete(name);
@@ -33,10 +32,9 @@ describe("the address table", () => {
       if (i === 20_000) {
         table.clear();
         records = new Map();
-        recency = [];
       }
       expect(table.size).toBe(records.size);
-      expect(table.oldest).toBe(records.get(recency[0] ?? "")?.record ?? 0);
+      expect(table.oldest).toBe(records.values().next().value?.record ?? 0);
     }
   });
 

@@ -48,6 +48,8 @@ test.each([
 test.each([
   ["test/store/sqlite-writer.test.ts", true],
   ["test/limits/memory.test.ts", true],
+  ["test/turns/random-turns.test.ts", true],
+  ["test/voice/webhook-floods.test.ts", true],
   ["test/api/chat.test.ts", false],
   ["test/lib/http/client.test.ts", false],
 ])("%s has a process of its own: %j", (path, isAlone) => {
