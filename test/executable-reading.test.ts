@@ -89,9 +89,17 @@ test("the command that reads is in no list, and doctor tells how it is confined"
   });
 });
 
-/** Of this process, whatever thread started them, that run the executable. */
+/** Of this process, whatever thread started them, that read. Other files of the run may have left it a browser or a database. */
 function findChildren(): number[] {
   const threads = readdirSync("/proc/self/task");
   const pids = threads.flatMap((thread) => readFileSync(`/proc/self/task/${thread}/children`, "utf8").split(" "));
-  return pids.filter((pid) => pid !== "").map(Number);
+  return pids.filter((pid) => pid !== "" && isReading(pid)).map(Number);
+}
+
+function isReading(pid: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("read-document");
+  } catch {
+    return false;
+  }
 }
