@@ -68,6 +68,24 @@ test("a text in pieces is cut as the whole, also where a piece ends within a lin
   }
 });
 
+test("a text in pieces is never put together: not for a line as long as itself, whatever that may be the head of", () => {
+  let longest = 0;
+  class WatchedText extends PiecedText {
+    override slice(start: number, end: number): string {
+      longest = Math.max(longest, end - start);
+      return super.slice(start, end);
+    }
+  }
+  for (const before of ["| ", "# ", "- ", "```", "    ", ""]) {
+    const markdown = new WatchedText();
+    for (const piece of [before, ...Array.from({ length: 40 }, () => "a cell ".repeat(4_000)), "|\n|---|\n| 1 |\n"]) {
+      markdown.add(piece);
+    }
+    expect([...cutIntoChunks({ title: null, pages: [{ number: 1, markdown }] })].length).toBeGreaterThan(100);
+  }
+  expect(longest).toBeLessThan(64 * 1024);
+});
+
 test("a passage knows the headings above it, also over the end of a page", () => {
   const chunks = cut(
     `# Guide\n\n${sentences(12)}\n\n## **Kettle** \`XK\` ##\n\n${sentences(12)}\n\n### Lid\n\n${sentences(12)}`,

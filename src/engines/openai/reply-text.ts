@@ -24,7 +24,7 @@ export class ReplyText {
   /** The first half of a surrogate pair: vendors that escape may split between the halves. */
   #highSurrogate = "";
   /** Deltas that may be white space before thoughts, or the beginning of their tag. */
-  #held = none;
+  #held: string[] | null = null;
   /** What of them is not white space. */
   #lead = "";
   #closingTag = "";
@@ -77,14 +77,15 @@ export class ReplyText {
   }
 
   #open(text: string, deltas: string[]): number {
-    this.#held = [...this.#held, text];
+    if (this.#held === null) this.#held = [text];
+    else this.#held.push(text);
     this.#lead += this.#lead === "" ? text.trimStart() : text;
     const lead = this.#lead;
     const tag = openingTags.find((one) => lead.startsWith(one));
     if (tag !== undefined) {
       this.#phase = "hidden";
       this.#closingTag = `</${tag.slice(1)}`;
-      this.#held = none;
+      this.#held = null;
       this.#lead = "";
       return Buffer.byteLength(tag) + this.#hide(lead.slice(tag.length), deltas);
     }
@@ -94,8 +95,8 @@ export class ReplyText {
 
   #decide(deltas: string[]): void {
     this.#phase = "shown";
-    for (const text of this.#held) this.#show(text, deltas);
-    this.#held = none;
+    for (const text of this.#held ?? []) this.#show(text, deltas);
+    this.#held = null;
     this.#lead = "";
   }
 

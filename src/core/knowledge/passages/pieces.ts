@@ -110,7 +110,12 @@ function* readCode(markdown: PageText, first: Line, start: number): Generator<Pi
 function* readTable(markdown: PageText, first: Line): Generator<Piece, number> {
   const second = lineAt(markdown, first.next);
   const rule = markdown.slice(second.start, Math.min(second.end, second.start + maxLookUnits)).trim();
-  const isHeaded = second.end - second.start <= maxLookUnits && /^\|[\s:|-]+$/.test(rule) && rule.includes("-");
+  const isHeaded =
+    // Both are looked at where they are: a line may be as long as a document.
+    second.end - first.start <= maxHeaderUnits + maxLookUnits &&
+    second.end - second.start <= maxLookUnits &&
+    /^\|[\s:|-]+$/.test(rule) &&
+    rule.includes("-");
   const text = isHeaded ? markdown.slice(first.start, second.end).trim() : "";
   const header =
     isHeaded && text.length <= maxHeaderUnits ? { text, bytes: Buffer.byteLength(text), end: second.end } : null;
