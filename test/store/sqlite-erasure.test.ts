@@ -266,6 +266,7 @@ test("no stale copy of calls is left by whatever was written and deleted around 
   await eventually(
     () => countRows("true", "tool_calls") === countRows("NOT is_result AND call_number > 0", "tool_call_texts"),
   );
-  // Places of erased words are given back, but for a margin.
-  expect(countRows("call_number < 0", "tool_call_texts")).toBeLessThan(900);
+  // Places of erased words are given back, but for the margins of each stretch: how many stretches there are is chance.
+  expect(countRows("true", "erased_call_ranges")).toBeGreaterThan(0);
+  expect(countRows(`bytes >= ${64 * 1024}`, "erased_call_ranges")).toBe(0);
 });
