@@ -3,24 +3,10 @@ import { expect, test } from "bun:test";
 import { readPieces } from "../../src/http/body-pieces.ts";
 import { startTestServer } from "../support/app.ts";
 import { connectRaw } from "../support/raw-visitor.ts";
+import { countTurns } from "../support/turns-of-the-loop.ts";
 
 function post(body: RequestInit["body"]): Request {
   return new Request("http://companion.test/", { method: "POST", body });
-}
-
-/** How often the event loop comes round while `work` is under way. */
-async function countTurns(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const turn = () => {
-    turns++;
-    if (!isOver) setImmediate(turn);
-  };
-  setImmediate(turn);
-  await work().finally(() => {
-    isOver = true;
-  });
-  return turns;
 }
 
 test("everything else has its turn between small pieces, and all of them are read", async () => {

@@ -6,6 +6,7 @@ import type { Account } from "../../src/domain/account.ts";
 import type { Companion } from "../../src/domain/companion.ts";
 import { openTemporaryStore } from "../support/sqlite-store.ts";
 import { openWorld, type StoreWorld } from "../support/store-world.ts";
+import { countTurns } from "../support/turns-of-the-loop.ts";
 
 let world: StoreWorld;
 let account: Account;
@@ -45,21 +46,6 @@ function recordLabels(day: string, count: number): void {
     day,
     count,
   ]);
-}
-
-/** How often others get their turn meanwhile. */
-async function countTurns(work: () => Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const note = () => {
-    turns++;
-    if (!isOver) setImmediate(note);
-  };
-  setImmediate(note);
-  await work().finally(() => {
-    isOver = true;
-  });
-  return turns;
 }
 
 const february = { fromDay: "2026-02-01", toDay: "2026-02-20", companionId: null, metadata: [] };

@@ -3,7 +3,7 @@ export async function turnsOfTheLoop(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Those that begin until the work is done. */
+/** How many turns of the event loop begin until the work is done: how often others get their turn meanwhile. */
 export async function countTurns(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let isOver = false;
@@ -12,7 +12,8 @@ export async function countTurns(work: () => Promise<unknown>): Promise<number> 
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  await work();
-  isOver = true;
+  await work().finally(() => {
+    isOver = true;
+  });
   return turns;
 }

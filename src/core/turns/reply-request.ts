@@ -60,7 +60,7 @@ export interface PreparedTurn extends Pick<TurnStart, "message" | "requestId"> {
 
 /** What the model is asked, and what its companion's knowledge has to do with the reply: null for a companion without any. */
 export async function buildRequest(
-  services: Parameters<typeof consultKnowledge>[0] & Pick<Services, "settings">,
+  services: Pick<Services, "settings" | "knowledge" | "ids" | "log">,
   start: TurnStart,
   reply: { readonly sink: ReplySink; readonly signal: StopSignal },
 ): Promise<{ request: ReplyRequest; knowledge: TurnKnowledge | null }> {

@@ -35,7 +35,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
   readonly #services: TurnServices;
   readonly #start: TurnStart;
   readonly #stop = new Stop();
-  /** Null once the response has begun: from then on failures are reported only to the readers. */
+  /** Null before `begin`, and once the response has begun: from then on failures are reported only to the readers. */
   #beginning: PromiseWithResolvers<void> | null = null;
   readonly #text: TurnText;
   readonly #readers = new TurnReaders();

@@ -161,6 +161,7 @@ export async function unlessAborted<Result>(
   }
 }
 
+/** Opens the connection in at most `limitMs`. Rejects with a `ConnectionError`, or with the signal's reason. */
 export async function openWithin(limitMs: number, connection: Connection, signal: StopSignal): Promise<void> {
   const cancel = afterAnswerable(limitMs, () => connection.terminate());
   try {
