@@ -1,7 +1,5 @@
 /** Reads the calls in the deltas of a chat, however its vendor cuts, numbers and names them. */
-
-import type { JsonObject } from "../../domain/json.ts";
-import { isJsonObject } from "../../domain/json.ts";
+import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { AskedCalls, isWhole, type OpenCall } from "./asked-calls.ts";
 import type { AskedAnswer, AskedReader } from "./wire.ts";
 
