@@ -1,5 +1,4 @@
 /** What a plan writes, with ids and secrets that stay the same however often it is made again. */
-
 import type {
   IdempotentWrite,
   NewSource,

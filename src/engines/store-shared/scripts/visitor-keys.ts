@@ -1,5 +1,4 @@
 /** The keys with which websites sign tokens for their visitors. Each engine finds them in its own way. */
-
 import { toPage } from "../../../contracts/store/page.ts";
 import { maxCompared, type VisitorKey, type VisitorKeyStore } from "../../../contracts/store/visitor-keys.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";

@@ -1,5 +1,4 @@
 /** Webhooks: made, changed and deleted; what is delivered to them is `webhook-deliveries.ts`. */
-
 import { toPage } from "../../../contracts/store/page.ts";
 import type { WebhookPatch, WebhookStore } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
