@@ -3,6 +3,7 @@
  * Opening a context takes the full Chromium half a second of CPU and three processes; the headless shell takes a tenth of
  * a second and one process. The full one does where there is no other.
  */
+import { onTestFinished } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
@@ -11,6 +12,7 @@ import { findViolationsInState } from "./axe.ts";
 import { eventually, patienceMs } from "./eventually.ts";
 import { someOf } from "./full.ts";
 import { borrowContext, openContext } from "./kept-context.ts";
+import { watchForLateness } from "./late-page.ts";
 
 /** By flags: they end with the process. */
 const launched = new Map<string, Promise<Browser>>();
@@ -49,6 +51,8 @@ function launch(flags: readonly string[]): Promise<Browser> {
       "--disable-site-isolation-trials",
       // For each context one process, which is there already when its next page comes.
       "--renderer-process-limit=1",
+      // Requests pass one process less: a tenth of the time less. The second is Playwright's own, which this replaces.
+      "--enable-features=NetworkServiceInProcess2,CDPScreenshotNewSurface",
       ...flags,
     ],
   });
@@ -73,11 +77,15 @@ export interface PageOptions extends BrowserContextOptions {
  */
 export async function openPage(browser: Browser, options: PageOptions = {}): Promise<OpenedPage> {
   const { isAlone = false, ...more } = options;
+  let showIfLate = async () => {};
+  // Before the context is given back, and with it the page.
+  onTestFinished(() => showIfLate());
   const all: BrowserContextOptions = { viewport: { width: 1100, height: 820 }, reducedMotion: "reduce", ...more };
   const { context, giveBack } = await (isAlone ? openContext : borrowContext)(browser, all);
   // Also for pages that a test opens beside this one.
   context.setDefaultTimeout(patienceMs);
   const page = await context.newPage();
+  showIfLate = watchForLateness(page);
   goOnWhereNetworksChange(page);
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
