@@ -176,17 +176,36 @@ export async function sharedPostgres(): Promise<PostgresDatabases & { readonly s
   return await ofProcess.companiondTestPostgres;
 }
 
+/** Where the gate has the data of a new server for all that start one: copying it takes a tenth of the time of making it. */
+const made = "COMPANIOND_TEST_POSTGRES_DATA";
+
+/** For this process and those that it starts, until the end. */
+export async function provideData(): Promise<AsyncDisposable> {
+  const directory = quickDirectory();
+  if (isRoot()) chownSync(directory.path, ...ownerIds());
+  const dataDir = directory.file("data");
+  await initialize(dataDir);
+  process.env[made] = dataDir;
+  return {
+    async [Symbol.asyncDispose]() {
+      delete process.env[made];
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
 async function initialize(dataDir: string): Promise<void> {
+  const ready = process.env[made];
+  if (ready !== undefined) return await runToEnd(["/bin/cp", "--archive", ready, dataDir]);
   const command = [initProgram, "-D", dataDir, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8"];
-  const child = Bun.spawn([...asOwner(), ...command, "--no-sync", "--no-instructions"], {
-    cwd: "/",
-    env: { PATH: "/usr/bin:/bin" },
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
+  await runToEnd([...asOwner(), ...command, "--no-sync", "--no-instructions"]);
+}
+
+async function runToEnd(command: readonly string[]): Promise<void> {
+  const env = { PATH: "/usr/bin:/bin" };
+  const child = Bun.spawn([...command], { cwd: "/", env, stdin: "ignore", stdout: "ignore", stderr: "pipe" });
   const output = await new Response(child.stderr).text();
-  if ((await child.exited) !== 0) throw new Error(`initdb failed:\n${output}`);
+  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed:\n${output}`);
 }
 
 function isRoot(): boolean {
