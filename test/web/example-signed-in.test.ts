@@ -69,13 +69,13 @@ test("each visitor finds their own conversation, and the next one at this browse
   const { page, complaints } = await openPage(browser);
   await page.goto(address);
   const adas = await signIn(page, "Ada");
-  await adas.ask("I am the first");
+  await adas.askWhenKnown("I am the first");
   await adas.log.getByText("You said: I am the first").waitFor();
   await signOut(page);
 
   const bos = await signIn(page, "Bo");
   expect(await bos.log.innerText()).not.toContain("I am the first");
-  await bos.ask("I am the second");
+  await bos.askWhenKnown("I am the second");
   await bos.log.getByText("You said: I am the second").waitFor();
 
   const prompts = server.mockLlm.requests.map(({ body }) => Object(body["messages"])[0].content);
