@@ -214,6 +214,37 @@ test("where system is refused the prompt goes as developer's, and where that is 
   expect(mock.requests[3]?.userText).toBe("You are Ada.\n\nHi");
 });
 
+test("models without a system prompt get it before the first message, in whatever words they refuse the role", async () => {
+  const alternate = "Conversation roles must alternate user/assistant/user/assistant/...";
+  const refusals = [
+    "role 'system' is not supported on this model",
+    "This model doesn't support system messages. Try again without a system message or use a model that supports system messages.",
+    "Unsupported role: system",
+    // Templates that know no system prompt take it for one of two turns in a row.
+    alternate,
+  ];
+  for (const message of refusals) {
+    mock.requests.length = 0;
+    mock.respond(async ({ body }, response) => {
+      const roles = (body.messages as { role: string }[]).map(({ role }) => role);
+      const isRefused =
+        roles[0] !== "user" || (message === alternate && roles.some((role, at) => role === roles[at + 1]));
+      if (isRefused)
+        return response.send(400, {}, JSON.stringify({ object: "error", message, param: null, code: 400 }));
+      await response.write(wholeStream(["ok"]).join(""));
+      response.end();
+    });
+    const provider = open();
+    const twice = ["First", "Second"].map((text) => ({ role: "user" as const, parts: textParts(text) }));
+    expect([message, (await ask(provider, "m", { messages: twice })).text]).toEqual([message, "ok"]);
+    expect(mock.requests.length).toBeLessThanOrEqual(3);
+    const before = mock.requests.length;
+    await ask(provider, "m");
+    expect([message, mock.requests.length - before]).toEqual([message, 1]);
+    expect(mock.requests.at(-1)?.userText).toBe("You are Ada.\n\nHi");
+  }
+});
+
 test("a server that forbids whatever it does not know is asked again without it, and with the other name of the bound", async () => {
   const provider = open({ extra: { max_completion_tokens: 500 } });
   expect(await ask(provider, "forbids-extras", { reasoningEffort: "low" })).toMatchObject({ text: "You said: Hi" });
@@ -246,6 +277,9 @@ test("refusals without param or code are read from the message, in the words tha
   const refusals: [string, string][] = [
     ["temperature", "`temperature` is deprecated for this model."],
     ["stop", "Unsupported parameter: 'stop' is not supported with this model."],
+    ["stop", "Argument not supported on this model: stop"],
+    ["stop", "Model grok-4.6 does not support parameter stop."],
+    ["reasoning_effort", "Model grok-4 does not support parameter reasoningEffort."],
     ["reasoning_effort", "Unrecognized request argument supplied: reasoning_effort"],
     ["stream_options", "stream_options: Extra inputs are not permitted"],
   ];
