@@ -280,7 +280,12 @@ test("refusals without param or code are read from the message, in the words tha
     ["stop", "Argument not supported on this model: stop"],
     ["stop", "Model grok-4.6 does not support parameter stop."],
     ["reasoning_effort", "Model grok-4 does not support parameter reasoningEffort."],
+    ["stop", "Unrecognized request argument supplied: stop"],
+    ["stop", "stop: Extra inputs are not permitted"],
     ["reasoning_effort", "Unrecognized request argument supplied: reasoning_effort"],
+    ["reasoning_effort", '"gemma3:4b" does not support thinking'],
+    ["reasoning_effort", 'think value "low" is not supported for this model'],
+    ["reasoning_effort", "Thinking level is not supported for this model."],
     ["stream_options", "stream_options: Extra inputs are not permitted"],
   ];
   for (const [name, message] of refusals) {
@@ -294,6 +299,21 @@ test("refusals without param or code are read from the message, in the words tha
     expect(await ask(open(), "m", fields)).toMatchObject({ text: "ok" });
     expect(mock.requests.at(-1)?.body).not.toHaveProperty(name);
   }
+});
+
+test("an effort that Ollama does not know becomes the next higher one of its list", async () => {
+  mock.respond(async ({ body }, response) => {
+    const message = `invalid reasoning value: '${body.reasoning_effort}' (must be "high", "medium", "low", "max", or "none")`;
+    if (["minimal", "xhigh"].includes(String(body.reasoning_effort)))
+      return response.send(400, {}, openAiError(400, message, null, null).body);
+    await response.write(wholeStream(["ok"]).join(""));
+    response.end();
+  });
+  const provider = open();
+  for (const reasoningEffort of ["minimal", "minimal", "xhigh"] as const) {
+    expect(await ask(provider, "m", { reasoningEffort })).toMatchObject({ text: "ok" });
+  }
+  expect(sent("reasoning_effort")).toEqual(["minimal", "low", "low", "max"]);
 });
 
 describe("room to think", () => {

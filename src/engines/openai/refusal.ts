@@ -19,14 +19,24 @@ export interface RefusedCall {
 /** What a model's template refuses is an error of the server's own to some. */
 const teaching: ReadonlySet<number | null> = new Set([400, 404, 422, 500]);
 
-/** As providers name them: in `param`, and in sentences. Words that people use count as names in quotation marks only. */
+/** A member whose name is a word that people use: in quotation marks, or where providers put the name of a member. */
+const member = (name: string) =>
+  new RegExp(
+    `['"\`]${name}['"\`]|\\bbody\\.${name}\\b|\\b(parameter|argument|property|supplied:|model:) ${name}\\b|\\b${name}: extra\\b`,
+    "gi",
+  );
+
+/** As providers name them: in `param`, and in sentences. Ollama and Google name what they make of an effort. */
 const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   temperature: { param: /^temperature$/, words: /\btemperature\b/gi },
-  effort: { param: /^reasoning(_effort|\.effort)?$/, words: /\breasoning[_.]?effort\b|['"`]reasoning['"`]/gi },
-  // The last two are xAI's.
-  stop: { param: /^stop$/, words: /['"`]stop['"`]|\bbody\.stop\b|\bparameter stop\b|\bon this model: stop\b/gi },
+  effort: {
+    param: /^reasoning(_effort|\.effort)?$/,
+    words:
+      /\breasoning[_.]?effort\b|['"`]reasoning['"`]|\b(think|reasoning) value\b|\bsupport thinking\b|\bthinking (level|is not)\b/gi,
+  },
+  stop: { param: /^stop$/, words: member("stop") },
   stream_options: { param: /^stream_options\b/, words: /\bstream_options\b|\binclude_obfuscation\b/gi },
-  store: { param: /^store$/, words: /['"`]store['"`]|\bbody\.store\b/gi },
+  store: { param: /^store$/, words: member("store") },
   include: { param: /^include\b/, words: /['"`]include['"`]|\bencrypted[ _]content\b/gi },
   form: {
     param: /^(response_format|text)\b/,
