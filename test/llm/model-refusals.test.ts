@@ -216,33 +216,51 @@ test("where system is refused the prompt goes as developer's, and where that is 
 
 test("models without a system prompt get it before the first message, in whatever words they refuse the role", async () => {
   const alternate = "Conversation roles must alternate user/assistant/user/assistant/...";
-  const refusals = [
-    "role 'system' is not supported on this model",
-    "This model doesn't support system messages. Try again without a system message or use a model that supports system messages.",
-    "Unsupported role: system",
-    // Templates that know no system prompt take it for one of two turns in a row.
-    alternate,
+  // To `system`, and to `developer`, which a template may count as one of the turns.
+  const refusals: [string, string][] = [
+    ["role 'system' is not supported on this model", "role 'developer' is not supported on this model"],
+    [
+      "This model doesn't support system messages. Try again without a system message or use a model that supports system messages.",
+      "messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`",
+    ],
+    ["System role not supported", alternate],
+    ["Unsupported role: system", alternate],
+    [alternate, alternate],
   ];
-  for (const message of refusals) {
+  for (const [system, developer] of refusals) {
     mock.requests.length = 0;
     mock.respond(async ({ body }, response) => {
-      const roles = (body.messages as { role: string }[]).map(({ role }) => role);
-      const isRefused =
-        roles[0] !== "user" || (message === alternate && roles.some((role, at) => role === roles[at + 1]));
-      if (isRefused)
+      const [role = ""] = (body.messages as { role: string }[]).map((one) => one.role);
+      const message = { system, developer }[role];
+      if (message !== undefined)
         return response.send(400, {}, JSON.stringify({ object: "error", message, param: null, code: 400 }));
       await response.write(wholeStream(["ok"]).join(""));
       response.end();
     });
     const provider = open();
-    const twice = ["First", "Second"].map((text) => ({ role: "user" as const, parts: textParts(text) }));
-    expect([message, (await ask(provider, "m", { messages: twice })).text]).toEqual([message, "ok"]);
-    expect(mock.requests.length).toBeLessThanOrEqual(3);
-    const before = mock.requests.length;
+    expect([system, (await ask(provider, "m")).text]).toEqual([system, "ok"]);
     await ask(provider, "m");
-    expect([message, mock.requests.length - before]).toEqual([message, 1]);
+    expect([system, mock.requests.length]).toEqual([system, system === alternate ? 3 : 4]);
     expect(mock.requests.at(-1)?.userText).toBe("You are Ada.\n\nHi");
   }
+});
+
+test("a template that knows no system prompt, and no two turns of one side, gets neither", async () => {
+  const message = "Conversation roles must alternate user/assistant/user/assistant/...";
+  mock.respond(async ({ body }, response) => {
+    const roles = (body.messages as { role: string }[]).map(({ role }) => role);
+    if (roles.some((role, at) => role !== (at % 2 === 0 ? "user" : "assistant")))
+      return response.send(400, {}, JSON.stringify({ object: "error", message, param: null, code: 400 }));
+    await response.write(wholeStream(["ok"]).join(""));
+    response.end();
+  });
+  const provider = open();
+  const messages = ["First", "Second"].map((text) => ({ role: "user" as const, parts: textParts(text) }));
+  for (const requests of [3, 4]) {
+    expect(await ask(provider, "m", { messages })).toMatchObject({ text: "ok" });
+    expect(mock.requests).toHaveLength(requests);
+  }
+  expect(mock.requests[3]?.userText).toBe("You are Ada.\n\nFirst\n\nSecond");
 });
 
 test("a server that forbids whatever it does not know is asked again without it, and with the other name of the bound", async () => {

@@ -59,7 +59,7 @@ const newerBound = /\bmax_completion_tokens\b/gi;
 const unknownMember =
   /unsupported|not supported|unknown|unrecognized|unexpected|extra.?(inputs|forbidden)|not permitted/i;
 const refusedRole =
-  /(system|developer)\W+(role|messages?|instructions?)\b.*\bnot\b|(not?|n['’]t) support\W+(the )?(system|developer)|\brole\W+(system|developer)\b.*\bnot\b|(unsupported|unknown|invalid) role\W+(system|developer)|only user and assistant roles|unexpected (message )?role/gi;
+  /(system|developer)\W+(role|messages?|instructions?)\b.*\bnot\b|(not?|n['’]t) support\W+(the )?(system|developer)|\brole\W+(system|developer)\b.*\bnot\b|(unsupported|unknown|invalid) (role|variant)\W+(system|developer)|only user and assistant roles|unexpected (message )?role/gi;
 /** The parameter is known, and its value out of range: others may be accepted. */
 const outOfRange = /\b(above|below|maximum|minimum|between|range|less than|greater than|at most|at least)\b|<=|≤/i;
 const anyBound = /^max_(completion_|output_)?tokens$/;
