@@ -64,7 +64,7 @@ async function examine(input: ActionInput): Promise<Finding[]> {
     { name: "prices", look: () => examineDefaultModel(config, () => hasStopBudgets(config)) },
     { name: "port", look: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
     { name: "certificate", look: () => examineStoredCertificate(config, input.clock.nowMs()) },
-    ...listLooks(config, input.clock.nowMs()),
+    ...listLooks(config, input.clock.nowMs(), null),
   ]);
 }
 

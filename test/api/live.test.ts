@@ -57,6 +57,8 @@ describe("a stream", () => {
     expect(await read("&after=3", { "last-event-id": "4" })).toEqual(["5", "6", "7"]);
     expect(await read("&after=5", { "last-event-id": "five" })).toEqual(["6", "7", "8"]);
     expect(await read("&after=99999")).toEqual(["9"]);
+    // However far beyond the newest.
+    expect(await read("&after=99999999999999999999")).toEqual(["10"]);
   });
 
   test("is 204 in plain talk, and stays open where people may take it at any time", async () => {

@@ -214,6 +214,55 @@ test("where system is refused the prompt goes as developer's, and where that is 
   expect(mock.requests[3]?.userText).toBe("You are Ada.\n\nHi");
 });
 
+test("models without a system prompt get it before the first message, in whatever words they refuse the role", async () => {
+  const alternate = "Conversation roles must alternate user/assistant/user/assistant/...";
+  // To `system`, and to `developer`, which a template may count as one of the turns.
+  const refusals: [string, string][] = [
+    ["role 'system' is not supported on this model", "role 'developer' is not supported on this model"],
+    [
+      "This model doesn't support system messages. Try again without a system message or use a model that supports system messages.",
+      "messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`",
+    ],
+    ["System role not supported", alternate],
+    ["Unsupported role: system", alternate],
+    [alternate, alternate],
+  ];
+  for (const [system, developer] of refusals) {
+    mock.requests.length = 0;
+    mock.respond(async ({ body }, response) => {
+      const [role = ""] = (body.messages as { role: string }[]).map((one) => one.role);
+      const message = { system, developer }[role];
+      if (message !== undefined)
+        return response.send(400, {}, JSON.stringify({ object: "error", message, param: null, code: 400 }));
+      await response.write(wholeStream(["ok"]).join(""));
+      response.end();
+    });
+    const provider = open();
+    expect([system, (await ask(provider, "m")).text]).toEqual([system, "ok"]);
+    await ask(provider, "m");
+    expect([system, mock.requests.length]).toEqual([system, system === alternate ? 3 : 4]);
+    expect(mock.requests.at(-1)?.userText).toBe("You are Ada.\n\nHi");
+  }
+});
+
+test("a template that knows no system prompt, and no two turns of one side, gets neither", async () => {
+  const message = "Conversation roles must alternate user/assistant/user/assistant/...";
+  mock.respond(async ({ body }, response) => {
+    const roles = (body.messages as { role: string }[]).map(({ role }) => role);
+    if (roles.some((role, at) => role !== (at % 2 === 0 ? "user" : "assistant")))
+      return response.send(400, {}, JSON.stringify({ object: "error", message, param: null, code: 400 }));
+    await response.write(wholeStream(["ok"]).join(""));
+    response.end();
+  });
+  const provider = open();
+  const messages = ["First", "Second"].map((text) => ({ role: "user" as const, parts: textParts(text) }));
+  for (const requests of [3, 4]) {
+    expect(await ask(provider, "m", { messages })).toMatchObject({ text: "ok" });
+    expect(mock.requests).toHaveLength(requests);
+  }
+  expect(mock.requests[3]?.userText).toBe("You are Ada.\n\nFirst\n\nSecond");
+});
+
 test("a server that forbids whatever it does not know is asked again without it, and with the other name of the bound", async () => {
   const provider = open({ extra: { max_completion_tokens: 500 } });
   expect(await ask(provider, "forbids-extras", { reasoningEffort: "low" })).toMatchObject({ text: "You said: Hi" });
@@ -246,7 +295,15 @@ test("refusals without param or code are read from the message, in the words tha
   const refusals: [string, string][] = [
     ["temperature", "`temperature` is deprecated for this model."],
     ["stop", "Unsupported parameter: 'stop' is not supported with this model."],
+    ["stop", "Argument not supported on this model: stop"],
+    ["stop", "Model grok-4.6 does not support parameter stop."],
+    ["reasoning_effort", "Model grok-4 does not support parameter reasoningEffort."],
+    ["stop", "Unrecognized request argument supplied: stop"],
+    ["stop", "stop: Extra inputs are not permitted"],
     ["reasoning_effort", "Unrecognized request argument supplied: reasoning_effort"],
+    ["reasoning_effort", '"gemma3:4b" does not support thinking'],
+    ["reasoning_effort", 'think value "low" is not supported for this model'],
+    ["reasoning_effort", "Thinking level is not supported for this model."],
     ["stream_options", "stream_options: Extra inputs are not permitted"],
   ];
   for (const [name, message] of refusals) {
@@ -260,6 +317,21 @@ test("refusals without param or code are read from the message, in the words tha
     expect(await ask(open(), "m", fields)).toMatchObject({ text: "ok" });
     expect(mock.requests.at(-1)?.body).not.toHaveProperty(name);
   }
+});
+
+test("an effort that Ollama does not know becomes the next higher one of its list", async () => {
+  mock.respond(async ({ body }, response) => {
+    const message = `invalid reasoning value: '${body.reasoning_effort}' (must be "high", "medium", "low", "max", or "none")`;
+    if (["minimal", "xhigh"].includes(String(body.reasoning_effort)))
+      return response.send(400, {}, openAiError(400, message, null, null).body);
+    await response.write(wholeStream(["ok"]).join(""));
+    response.end();
+  });
+  const provider = open();
+  for (const reasoningEffort of ["minimal", "minimal", "xhigh"] as const) {
+    expect(await ask(provider, "m", { reasoningEffort })).toMatchObject({ text: "ok" });
+  }
+  expect(sent("reasoning_effort")).toEqual(["minimal", "low", "low", "max"]);
 });
 
 describe("room to think", () => {

@@ -202,6 +202,26 @@ describe("connections", () => {
     expect(log.events).toEqual([]);
   });
 
+  test("that are kept do not multiply a request that the provider answers by closing them", async () => {
+    const all = Promise.withResolvers<void>();
+    mock.respond(async (_, response) => {
+      if (mock.openRequests === 5) all.resolve();
+      await all.promise;
+      await response.write(wholeStream(["at once"]).join(""));
+      response.end();
+    });
+    const hasty = createOpenAiProvider({ apiKey: null, baseUrl: `${mock.url}/v1`, extra: {}, log, backoffMs: 1 });
+    const reply = () => hasty.streamReply(replyRequest("Hi"), collectReply(), new AbortController().signal);
+    await Promise.all(Array.from({ length: 5 }, reply));
+    await mock.until(() => mock.openRequests === 0);
+    await rested();
+    mock.respond((_, response) => response.reset());
+    await expect(reply()).rejects.toThrow("could not answer");
+    hasty.close();
+    // Three tries, and once more for the kept connection, which may have been closed before the request came.
+    expect(mock.requests.length - 5).toBe(4);
+  });
+
   test("are closed when the provider is, and those in use when they have served", async () => {
     const going = Promise.withResolvers<void>();
     mock.respond(async ({ userText }, response) => {

@@ -107,3 +107,18 @@ test("writes one line of JSON for each request, by route", async () => {
   expect(line).toMatchObject({ level: "info", method: "GET", route: "/healthz", status: 200, client: "127.0.0.0/24" });
   expect(line.request_id).toBe(response.headers.get("x-request-id"));
 });
+
+test("doctor asks the server what a proxy has forwarded without being trusted, though no metrics are open", async () => {
+  await using server = await startExecutable();
+  const find = async () => {
+    const { stdout } = await runExecutable(["doctor", "--json", "--data-dir", server.dataDir]);
+    return JSON.parse(stdout).checks.find(({ name }: { name: string }) => name === "proxy headers");
+  };
+  expect(await find()).toMatchObject({ status: "ok", detail: "No proxy is trusted." });
+  await fetch(`${server.url}/healthz`, { headers: { "X-Forwarded-For": "203.0.113.9" } });
+  expect(await find()).toMatchObject({
+    status: "fail",
+    detail: "A proxy has forwarded 1 request, and none is trusted: all visitors share one limit.",
+    advice: expect.stringContaining("COMPANIOND_TRUST_PROXY"),
+  });
+});

@@ -41,3 +41,15 @@ test("a text keeps its rules and its sentence where it may be left out or null, 
   expect(checker.listErrors({ plain: "aa", left: "aa", empty: null })).toEqual([]);
   expect(JSON.stringify(even)).toBe('{"pattern":"^a*$","type":"string"}');
 });
+
+test("a list with too few entries is told how many there must be", () => {
+  const of = (options: object) => t.Array(t.Integer(), options);
+  const checker = compileChecker(() =>
+    t.Object({ most: of({ maxItems: 1 }), least: of({ minItems: 1 }), both: of({ minItems: 1, maxItems: 9 }) }),
+  );
+  expect(checker.listErrors({ most: [1, 2], least: [], both: [] })).toEqual([
+    { param: "most", detail: "Must be a list of at most 1 entries." },
+    { param: "least", detail: "Must be a list of at least 1 entry." },
+    { param: "both", detail: "Must be a list of 1 to 9 entries." },
+  ]);
+});

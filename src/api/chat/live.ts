@@ -52,13 +52,13 @@ export function readKey({ searchParams }: URL, companionId: string, visitorId: s
 }
 
 function readAfter({ headers }: Request, { searchParams }: URL): number {
-  const isSeq = (text: string) => /^\d{1,15}$/.test(text);
   const lastEventId = headers.get("last-event-id") ?? "";
-  if (isSeq(lastEventId)) return Number(lastEventId);
-  const after = searchParams.getAll("after").join() || "0";
-  if (isSeq(after)) return Number(after);
+  const after = isSeq(lastEventId) ? lastEventId : searchParams.getAll("after").join() || "0";
+  if (isSeq(after)) return Math.min(Number(after), Number.MAX_SAFE_INTEGER);
   throw invalidFields([{ param: "after", detail: "Must be a whole number: the seq of the last message received." }]);
 }
+
+const isSeq = (text: string) => /^\d+$/.test(text);
 
 function readWaitMs({ searchParams }: URL): number {
   const wait = searchParams.getAll("wait").join() || "0";

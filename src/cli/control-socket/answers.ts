@@ -94,7 +94,10 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
       services.log.info("checking what the server runs with");
       // The port that it has, not the 0 that may have been asked for.
       const actual = { ...config, server: { ...config.server, port: server.port } };
-      const looks = listLooks(actual, clock.nowMs(), server.certificateExpiryMs);
+      const looks = listLooks(actual, clock.nowMs(), {
+        servedUntilMs: server.certificateExpiryMs,
+        untrustedForwards: measurements.untrustedForwards,
+      });
       const findings = await runLooks([...looks, ...ownLooks, ...selfChecks]);
       return { ...describe(), findings: findings.map(toRedacted) };
     },

@@ -119,20 +119,17 @@ function judgeExpiry(name: string, untilMs: number, nowMs: number): Finding {
   return days < 14 ? warn(name, detail, advice) : ok(name, detail);
 }
 
-/** The number of proxies cannot be seen from outside, but contradictions can. */
-export async function examineProxy(config: Config): Promise<Finding> {
+/** The number of proxies cannot be seen from outside, but contradictions can, and what a server has `seen` of them. */
+export async function examineProxy(config: Config, seen?: number): Promise<Finding> {
   const name = "proxy headers";
   const { publicUrl, server } = config;
   const trusted = server.trustProxy;
   const isLoopback = isLoopbackAddress(server.host);
   const set = "Set COMPANIOND_TRUST_PROXY to the number of proxies in front.";
-  const seen = await countUntrustedForwards(config);
-  if (trusted === 0 && seen > 0) {
-    return fail(
-      name,
-      `A proxy has forwarded ${seen} requests, and none is trusted: all visitors share one limit.`,
-      set,
-    );
+  const forwarded = seen ?? (await countUntrustedForwards(config));
+  if (trusted === 0 && forwarded > 0) {
+    const requests = forwarded === 1 ? "1 request" : `${forwarded} requests`;
+    return fail(name, `A proxy has forwarded ${requests}, and none is trusted: all visitors share one limit.`, set);
   }
   if (trusted === 0 && publicUrl?.startsWith("https://") && !isTls(server)) {
     return warn(name, `${publicUrl} must end in a proxy, and none is trusted: all visitors share one limit.`, set);
@@ -150,7 +147,7 @@ export async function examineProxy(config: Config): Promise<Finding> {
   );
 }
 
-/** Read from the running server's metrics, if the configuration opens them. */
+/** Of a server that cannot be asked: read from its metrics, if the configuration opens them. */
 async function countUntrustedForwards({ metrics, server }: Config): Promise<number> {
   const { host, port } = server;
   const isOwnPort = metrics.port !== null && metrics.port !== 0;

@@ -20,7 +20,16 @@ import { examineShutdownDates } from "./models.ts";
 import { examineCertificate, examineProxy, examinePublicUrl } from "./network.ts";
 import { examineClock, examineEmbeddings, examineLlm, examinePrices, examineVoice } from "./providers.ts";
 
-export function listLooks(config: Config, nowMs: number, servedUntilMs: number | null = null): SelfCheck[] {
+/** What only the server knows that runs with the settings. */
+export interface SeenByServer {
+  /** When the certificate that it has loaded ends; null without one. */
+  servedUntilMs: number | null;
+  untrustedForwards: number;
+}
+
+/** `seen` is null where no running server is asked. */
+export function listLooks(config: Config, nowMs: number, seen: SeenByServer | null): SelfCheck[] {
+  const servedUntilMs = seen?.servedUntilMs ?? null;
   return [
     { name: "configuration", look: () => examineNames(config) },
     { name: "backups off the machine", look: () => examineBackupStorage(config) },
@@ -31,7 +40,7 @@ export function listLooks(config: Config, nowMs: number, servedUntilMs: number |
     { name: "certificate", look: () => examineCertificate(config, nowMs, servedUntilMs) },
     { name: "authority", look: () => examineAuthority(config, nowMs) },
     { name: "domain", look: () => examineDomains(config) },
-    { name: "proxy headers", look: () => examineProxy(config) },
+    { name: "proxy headers", look: () => examineProxy(config, seen?.untrustedForwards) },
     { name: "public URL", look: () => examinePublicUrl(config) },
     { name: "language model", look: () => examineLlm(config) },
     { name: "model", look: () => examineShutdownDates(config, nowMs) },

@@ -19,13 +19,24 @@ export interface RefusedCall {
 /** What a model's template refuses is an error of the server's own to some. */
 const teaching: ReadonlySet<number | null> = new Set([400, 404, 422, 500]);
 
-/** As providers name them: in `param`, and in sentences. Words that people use count as names in quotation marks only. */
+/** A member whose name is a word that people use: in quotation marks, or where providers put the name of a member. */
+const member = (name: string) =>
+  new RegExp(
+    `['"\`]${name}['"\`]|\\bbody\\.${name}\\b|\\b(parameter|argument|property|supplied:|model:) ${name}\\b|\\b${name}: extra\\b`,
+    "gi",
+  );
+
+/** As providers name them: in `param`, and in sentences. Ollama and Google name what they make of an effort. */
 const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   temperature: { param: /^temperature$/, words: /\btemperature\b/gi },
-  effort: { param: /^reasoning(_effort|\.effort)?$/, words: /\breasoning[_.]effort\b|['"`]reasoning['"`]/gi },
-  stop: { param: /^stop$/, words: /['"`]stop['"`]|\bbody\.stop\b/gi },
+  effort: {
+    param: /^reasoning(_effort|\.effort)?$/,
+    words:
+      /\breasoning[_.]?effort\b|['"`]reasoning['"`]|\b(think|reasoning) value\b|\bsupport thinking\b|\bthinking (level|is not)\b/gi,
+  },
+  stop: { param: /^stop$/, words: member("stop") },
   stream_options: { param: /^stream_options\b/, words: /\bstream_options\b|\binclude_obfuscation\b/gi },
-  store: { param: /^store$/, words: /['"`]store['"`]|\bbody\.store\b/gi },
+  store: { param: /^store$/, words: member("store") },
   include: { param: /^include\b/, words: /['"`]include['"`]|\bencrypted[ _]content\b/gi },
   form: {
     param: /^(response_format|text)\b/,
@@ -37,7 +48,7 @@ const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
       /\btools?\b|\bschema for function\b|\btool_?(choice|calls?|use|config|results?)\b|\bfunction[ _-]call(s|ing)?\b/gi,
   },
 };
-const anyEffort = /\breasoning[_. ]effort\b/gi;
+const anyEffort = /\breasoning[_. ]?effort\b/gi;
 /** Of tools in general; the schema or the name of one tool is no sign for the others. */
 const aboutSupport =
   /support|enable|require|available|unknown|unrecognized|unexpected|not (permitted|allowed|implemented)|forbidden/i;
@@ -48,7 +59,7 @@ const newerBound = /\bmax_completion_tokens\b/gi;
 const unknownMember =
   /unsupported|not supported|unknown|unrecognized|unexpected|extra.?(inputs|forbidden)|not permitted/i;
 const refusedRole =
-  /(system|developer)\W+(role|messages?|instructions?)\b.*\bnot\b|not? support\W+(the )?'?(system|developer)|only user and assistant roles|unexpected (message )?role/gi;
+  /(system|developer)\W+(role|messages?|instructions?)\b.*\bnot\b|(not?|n['’]t) support\W+(the )?(system|developer)|\brole\W+(system|developer)\b.*\bnot\b|(unsupported|unknown|invalid) (role|variant)\W+(system|developer)|only user and assistant roles|unexpected (message )?role/gi;
 /** The parameter is known, and its value out of range: others may be accepted. */
 const outOfRange = /\b(above|below|maximum|minimum|between|range|less than|greater than|at most|at least)\b|<=|≤/i;
 const anyBound = /^max_(completion_|output_)?tokens$/;
@@ -87,7 +98,11 @@ export function readLesson(failure: ProviderFailure, call: RefusedCall): Lesson 
       lesson.systemRole = plan.systemRole === "system" ? "developer" : "user";
     }
   }
-  if (!plan.joinsRoles && names(turnsOfRoles) && hasRepeatedRole(request)) lesson.joinsRoles = true;
+  if (names(turnsOfRoles)) {
+    if (!plan.joinsRoles && hasRepeatedRole(request)) lesson.joinsRoles = true;
+    // Templates that know no system prompt count it as one of the turns.
+    else if (wire === "chat" && request.systemPrompt !== null && plan.systemRole !== "user") lesson.systemRole = "user";
+  }
   return Object.keys(lesson).length === 0 ? readToolRefusal(failure, call, names) : lesson;
 }
 

@@ -213,12 +213,18 @@ function describe(error: ValueError): string {
     case "boolean":
       return `Must be true or false${nullable}.`;
     case "array":
-      return `Must be a list${schema.maxItems === undefined ? "" : ` of at most ${schema.maxItems} entries`}${nullable}.`;
+      return `Must be a list${describeLength(schema)}${nullable}.`;
     case "object":
       return `Must be an object${nullable}.`;
     default:
       return "This value is not allowed here.";
   }
+}
+
+function describeLength({ minItems = 0, maxItems }: TSchema): string {
+  if (maxItems === undefined)
+    return minItems === 0 ? "" : ` of at least ${minItems} ${minItems === 1 ? "entry" : "entries"}`;
+  return minItems === 0 ? ` of at most ${maxItems} entries` : ` of ${minItems} to ${maxItems} entries`;
 }
 
 function describeText(schema: TextOptions, value: unknown, nullable: string): string {

@@ -107,16 +107,19 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
   }
 
   async function sendOnAny(origin: Origin, bytes: Uint8Array, signal: StopSignal): Promise<HttpResponse> {
-    for (;;) {
+    for (let mayReuse = true; ; ) {
       if (signal.aborted) throw signal.reason;
-      let connection = takeRested(origin.idle);
+      let connection = mayReuse ? takeRested(origin.idle) : undefined;
       if (connection === undefined) connection = await connect(origin, signal);
       else connection.setBusy();
       try {
         return await unlessAborted(signal, connection, connection.send(bytes));
       } catch (error) {
-        // The server closed it while it was idle. The next one may be closed too, but finally a new one is opened.
+        // The server closed it while it was idle, and probably the others too; or this request made it close, and would
+        // be repeated on each of them. So only a new connection gets it again.
         if (!(error instanceof StaleConnectionError)) throw error;
+        mayReuse = false;
+        for (const idle of origin.idle.splice(0)) idle.terminate();
       }
     }
   }
