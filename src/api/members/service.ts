@@ -3,10 +3,9 @@ import type { MemberCheck, MemberPatch, WriteContext } from "../../contracts/sto
 import type { Services } from "../../core/dependencies.ts";
 import type { SessionPrincipal } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
-import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
+import { AppError, type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { beyondReach, coversReach, identityOf, type Member, personIdOf } from "../../domain/member.ts";
 import { makeOneTimeLink } from "../../domain/one-time-link.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import {
   type MemberPatchBody,

@@ -2,10 +2,9 @@
 import type { OneTimeLink, SignInAccess } from "../../contracts/store/store.ts";
 import { asMember } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
-import { AppError } from "../../domain/errors.ts";
+import { AppError, missing } from "../../domain/errors.ts";
 import { identityOf } from "../../domain/member.ts";
 import { hashLinkSecret } from "../../domain/one-time-link.ts";
-import { missing } from "../../domain/resource-id.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { hashPassword } from "../../lib/password-hash.ts";
 import type { PasswordChange, PasswordReset, SetUp } from "./model.ts";

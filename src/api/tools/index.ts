@@ -1,15 +1,13 @@
 /** `/api/companions/{id}/tools`: what a companion's model may call, and what it called. */
 import type { PageRequest } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
-import type { Tool } from "../../domain/tool.ts";
-import { maxTools } from "../../domain/tool.ts";
+import { missing, readId } from "../../domain/errors.ts";
+import { maxTools, type Tool } from "../../domain/tool.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { collectList, pageQuery, toWireList } from "../../http/paging.ts";
+import { collectList, listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { newToolBody, toolPatchBody } from "../../http/schemas/tool-settings.ts";
 import { toWireCallRecord, toWireTool } from "./model.ts";
 import { ToolCallObject, ToolObject, ToolWithSecretObject } from "./responses.ts";

@@ -2,8 +2,7 @@
 import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { sealedAs } from "../../core/tools/sealed-as.ts";
-import { type FieldError, invalidFields } from "../../domain/errors.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { builtInPrefix, type Tool, type ToolTarget } from "../../domain/tool.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { findKind, listToolChanges, toToolSettings } from "../../http/schemas/tool-changes.ts";

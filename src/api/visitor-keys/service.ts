@@ -3,8 +3,7 @@
 import type { VisitorKey, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { makeSecret, type PublicJwk, readPublicJwk, sealedKeyName } from "../../core/visitors/key-material.ts";
-import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { AppError, type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { type NewVisitorKeyBody, newVisitorKeyBody } from "./model.ts";

@@ -9,8 +9,7 @@ import type {
 import type { Services } from "../../core/dependencies.ts";
 import { sealedWebhookName } from "../../core/events/delivery.ts";
 import type { Attempt } from "../../core/events/events.ts";
-import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { AppError, type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { type Delivery, isEventId, type Webhook } from "../../domain/webhook.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
