@@ -1,10 +1,9 @@
 /** Makes a companion what it was in one of its versions: its fields and its tools, in one change. */
 import type { ToolChange, WriteContext } from "../../contracts/store/store.ts";
-import { sealedAs } from "../../core/tools/sealed-as.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { AppError, type FieldError, invalidFields, missing } from "../../domain/errors.ts";
-import { builtInPrefix, maxTools, type Tool } from "../../domain/tool.ts";
+import { builtInPrefix, maxTools, sealedAs, type Tool } from "../../domain/tool.ts";
 import type { CompanionVersion, ToolSettings, VersionSettings, VersionSource } from "../../domain/version.ts";
 import { findFaults } from "../../http/schemas/tool-faults.ts";
 import { toWireToolSettings } from "../../http/schemas/tool-settings.ts";

@@ -5,8 +5,7 @@ import { listOf, movingPageQuery, pageQuery, toWireList } from "../../http/pagin
 import { valueQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { OneOf } from "../../http/schemas/schema.ts";
-import { AccountQuestionObject, AccountSourceObject } from "./account-responses.ts";
-import { toWireQuestion, toWireSource } from "./responses.ts";
+import { AccountQuestionObject, AccountSourceObject, toWireQuestion, toWireSource } from "./responses.ts";
 import { noteQueued } from "./service.ts";
 
 export const accountLists: readonly Route[] = [

@@ -2,10 +2,9 @@
 import type { Services } from "../../core/dependencies.ts";
 import type { Client } from "../../core/sign-in/attempts.ts";
 import type { Account } from "../../domain/account.ts";
-import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../../domain/device.ts";
 import { AppError } from "../../domain/errors.ts";
 import { identityOf } from "../../domain/member.ts";
-import { lifetimeMs } from "../../domain/session.ts";
+import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, lifetimeMs, signDevice } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { clientOf } from "../../http/client.ts";
 import type { ClientIp } from "../../http/client-ip.ts";

@@ -9,8 +9,7 @@ import { collectList, listOf, pageQuery, toWireList } from "../../http/paging.ts
 import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { newToolBody, toolPatchBody } from "../../http/schemas/tool-settings.ts";
-import { toWireCallRecord, toWireTool } from "./model.ts";
-import { ToolCallObject, ToolObject, ToolWithSecretObject } from "./responses.ts";
+import { ToolCallObject, ToolObject, ToolWithSecretObject, toWireCallRecord, toWireTool } from "./responses.ts";
 import { getTool, prepareTool, rotateSecret, updateTool } from "./service.ts";
 import { toolTestRoute } from "./test-route.ts";
 

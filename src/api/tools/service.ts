@@ -1,9 +1,8 @@
 /** What an account can do with the tools of its companions; everything is looked up within the account. */
 import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { sealedAs } from "../../core/tools/sealed-as.ts";
 import { type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
-import { builtInPrefix, type Tool, type ToolTarget } from "../../domain/tool.ts";
+import { builtInPrefix, sealedAs, type Tool, type ToolTarget } from "../../domain/tool.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { findKind, listToolChanges, toToolSettings } from "../../http/schemas/tool-changes.ts";
 import { findFaults } from "../../http/schemas/tool-faults.ts";

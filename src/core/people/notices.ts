@@ -13,7 +13,7 @@ import {
 } from "../../domain/handoff.ts";
 import { reaches } from "../../domain/member.ts";
 import { sealedMailName } from "../mail/keep-mail.ts";
-import { listUnseen } from "../mail/notice-letters.ts";
+import { listUnseen } from "../mail/letters.ts";
 import { noNotice } from "./change.ts";
 import type { PeopleServices, Revisions } from "./revisions.ts";
 

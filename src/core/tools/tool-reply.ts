@@ -8,6 +8,7 @@ import {
   maxRounds,
   maxRoundsMs,
   type OfferedTool,
+  readArguments,
   type ToolCall,
   type ToolRound,
 } from "../../domain/tool.ts";
@@ -20,7 +21,6 @@ import { isProvidersFailure, toUnavailable } from "../turns/failed-replies.ts";
 import type { CallServices } from "../turns/reply-calls.ts";
 import { type CallStorage, nobody, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
 import { offeredPerson, readAsk } from "./ask-for-person.ts";
-import { readArguments } from "./call-arguments.ts";
 import { CallRunner, type CallRunnerServices } from "./call-runner.ts";
 import { maxOffered, type OpenTool } from "./toolbox.ts";
 

@@ -5,12 +5,11 @@ import type { CallAnswer, HttpTools, McpTools, ToolServer } from "../../contract
 import type { Companion } from "../../domain/companion.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { OfferedTool, Tool } from "../../domain/tool.ts";
+import { type OfferedTool, sealedAs, type Tool } from "../../domain/tool.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Sealing } from "../../lib/sealing.ts";
 import { AttemptsByHand } from "../attempts-by-hand.ts";
 import type { TurnCaller } from "../turns/turn-start.ts";
-import { sealedAs } from "./sealed-as.ts";
 
 /** What providers take in one request. */
 export const maxOffered = 128;

@@ -1,6 +1,6 @@
 /** What went wrong with a mail server, as sentences without addresses, and what to change. */
 import { MailFailure, type MailLocation } from "../../contracts/mail.ts";
-import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
+import { isUntrustedCertificate } from "../../lib/certificate.ts";
 import { codeOf } from "../../lib/error-code.ts";
 
 export class TooLate extends Error {
