@@ -9,7 +9,7 @@ import { type BudgetState, type BudgetSubject, isReached } from "../../domain/bu
 import { type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import type { Cost } from "../../domain/money.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
-import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { omitReadOnly, pickSound } from "../../http/schemas/named-object.ts";
 import { type BudgetPatchBody, budgetPatchBody, budgetPreviewBody, newBudgetBody } from "./model.ts";
 import { BudgetObject } from "./responses.ts";
 
@@ -120,9 +120,8 @@ function listSubjectErrors(sent: SentSubject, known: readonly FieldError[]): Fie
   const named = subjectFields.filter((field) => sent?.[field] != null);
   if (named.length > 1) return named.map(nameOne);
   if (sent?.account === false) return [{ param: "account", detail: "Must be true, or left out." }];
-  const isKnown = known.some(({ param }) => param.split(".")[0] === "metadata");
-  if (sent?.metadata == null || isKnown) return [];
-  const problem = findFilterProblem(sent.metadata);
+  const { metadata } = pickSound<SentSubject>(sent, known);
+  const problem = metadata == null ? null : findFilterProblem(metadata);
   return problem === null ? [] : [{ param: "metadata", detail: problem }];
 }
 

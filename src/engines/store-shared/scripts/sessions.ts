@@ -17,8 +17,13 @@ export type RecordLastUses = (
   uses: readonly { id: string; lastUsedAt: number }[],
 ) => Promise<void>;
 
-/** By the hash of its cookie, in each engine's own way: every request of the dashboard asks. The account is as it is. */
-export type SessionLookup = (hash: string) => Promise<{ session: Session; account: Account } | null>;
+/** A session with its account, as that is. */
+export interface FoundSession extends Session, Omit<Account, "id" | "createdAt"> {
+  accountCreatedAt: number;
+}
+
+/** By the hash of its cookie, in each engine's own way: every request of the dashboard asks. */
+export type SessionLookup = (hash: string) => Promise<FoundSession | null>;
 
 const shown = columns<Session>("s", [
   "id",
@@ -85,8 +90,9 @@ export function createSessionStore(
     async findByHash(hash) {
       const found = await lookup(hash);
       if (found === null) return null;
-      const { session, account } = found;
+      const { email, plan, role, suspendedAt, totpConfirmedAt, accountCreatedAt: createdAt, ...session } = found;
       const { accountId, memberId } = session;
+      const account = { id: accountId, email, plan, role, suspendedAt, totpConfirmedAt, createdAt };
       if (memberId === null) return { session, account, member: null };
       const member = await scripts.read(() => findMember(accountId, memberId));
       return member && { session, account: asMember(account, member), member };
