@@ -152,12 +152,12 @@ async function listChoices({ store }: BudgetServices, accountId: string, subject
   const { spending, apiKeys } = store;
   const counted = "keyId" in subject ? new Set(await spending.listCountedKeys(subject.keyId)) : null;
   const keys = counted === null ? [] : await apiKeys.list(accountId);
-  // Such a key calls every companion of the account, whoever made it.
+  // Such a key calls every companion of the account, no matter who made it.
   const callsAll = keys.some(({ id, scopes }) => counted?.has(id) && scopes.includes("chat:write"));
   return await spending.listChoices(accountId, callsAll ? { account: true } : subject);
 }
 
-/** A budget cannot stop at a limit what nobody knows the cost of. */
+/** A budget cannot stop at a limit what no one knows the cost of. */
 async function requirePrices(services: BudgetServices, accountId: string, subject: BudgetSubject): Promise<void> {
   if (!mayBeUnpriced(services)) return;
   const unpriced = listUnpriced(services, await listChoices(services, accountId, subject));

@@ -68,7 +68,7 @@ export const conversationQuery = {
   ),
 };
 
-/** Of the conversation in the query. Throws `not_found` for a visitor for whom nobody ever vouched. */
+/** Of the conversation in the query. Throws `not_found` for a visitor for whom no one ever vouched. */
 export async function findVisitor(
   { visitors }: Services,
   { accountId }: Companion,

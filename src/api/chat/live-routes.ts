@@ -174,7 +174,7 @@ async function report(
   if (found === null) throw noConversation();
   const { accountId, conversationId, newestSeq, handoff } = found;
   if (seen !== undefined) await store.handoffs.markSeen(key, Math.min(seen, newestSeq));
-  // In plain talk nobody is there to see it.
+  // In plain talk no one is there to see it.
   if (typing === undefined || handoff === null) return;
   const writer = { by: "visitor", personId: null, name: null } as const;
   live.noteTyping({ accountId, companionId: companion.id, conversationId, isTyping: typing, ...writer });

@@ -177,7 +177,7 @@ export const personRoutes: readonly Route[] = [
     async handle({ services, principal, request, params, query: { sessionId, visitorId, visitorSub } }) {
       const companion = await getAnswering(services, principal, params.id);
       const verified = visitorSub === null ? null : await services.visitors.findId(companion.accountId, visitorSub);
-      // Nobody vouched for them before: the companion answers them.
+      // No one vouched for them before: the companion answers them.
       if (visitorSub !== null && verified === null) return;
       await goBack({ services, request, companion, visitor: null }, sessionId, verified ?? visitorId);
     },

@@ -28,7 +28,7 @@ export function listConflicts(companion: Companion, { base, patch }: Pick<Draft,
   return toWireNames(Object.fromEntries(changed.map((field) => [field, true])));
 }
 
-/** Makes the draft anew from a merge patch over what is live. Throws as a change of the companion does. */
+/** Makes the draft again from a merge patch over what is live. Throws as a change of the companion does. */
 export async function putDraft(
   services: CompanionServices,
   principal: Principal,

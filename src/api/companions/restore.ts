@@ -147,7 +147,7 @@ async function checkTools(
   for (const tool of [...creates, ...changed]) {
     const { url, tools, ...others } = toWireToolSettings(tool);
     const settings = { ...others, tools: tools && [...tools] };
-    // Nobody enters the URL of one that the server answers itself.
+    // No one enters the URL of one that the server answers itself.
     const sent = tool.target.url.startsWith(builtInPrefix) ? settings : { ...settings, url };
     const found = await findFaults(sent, tool.target.type, (address) => outgoing.findFault(address));
     faults.push(...found.map(({ param, detail }) => ({ param: `tools.${tool.name}.${param}`, detail })));

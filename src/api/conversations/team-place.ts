@@ -42,7 +42,7 @@ export async function openConversation(
 
 /** Throws `conflict` where people cannot step in. */
 export function requirePeople({ companion, handoff }: OpenedConversation): void {
-  // Asked for or not: whoever left a contact is written to.
+  // Asked for or not: a visitor who left a contact is written to.
   if (companion.handoff !== null || handoff?.isAsked || (handoff?.status ?? null) !== null) return;
   throw stateConflict("Set the companion's `handoff` first: people cannot step into its conversations.", handoff);
 }

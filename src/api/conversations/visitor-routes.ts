@@ -106,7 +106,7 @@ export const visitorConversationRoutes: readonly Route[] = [
       const taking = { id: visitor.id, sealed: await services.visitors.seal(visitor), arrivalMark };
       contextOf(request, services.ids).allowSilence(maxWaitSeconds + 10);
       const { store, live } = services;
-      // Only then somebody can listen to it.
+      // Only then someone can listen to it.
       const before = companion.handoff === null ? null : await store.handoffs.findLive(from);
       await whileQuiet(services, from, request.signal, () => store.conversations.merge(from, taking));
       if (before !== null) live.noteChanged({ ...before, key: from });

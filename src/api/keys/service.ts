@@ -70,7 +70,7 @@ function readExpiry(body: NewKeyBody, principal: Principal, nowMs: number, error
   if (expiresAt === null) refuse("There is no such instant.");
   else if (expiresAt <= nowMs) refuse("Must be in the future.");
   else if (latest !== null && expiresAt > latest) {
-    // Shortening it silently would make servers fail on a day that nobody expects.
+    // Shortening it silently would make servers fail on a day that no one expects.
     refuse(`Must not be later than ${toRfc3339(latest)}, when the API key that asks for it ends.`);
   }
   return expiresAt;

@@ -65,7 +65,7 @@ export async function prepareSource(
   };
 }
 
-/** Another server, or a command, may have queued it, and may be gone: whoever looks at it has it read here. */
+/** Another server, or a command, may have queued it, and may be gone: a request that shows it has it read here. */
 export function noteQueued({ indexing }: Pick<Services, "indexing">, sources: readonly Source[]): void {
   if (sources.some(({ status }) => status === "queued")) indexing.wake();
 }

@@ -61,7 +61,7 @@ export async function setUp(services: SessionServices, visitor: Visitor, sent: S
   const operator = { id: services.ids.uuid(), email, plan: "free", role: "operator", passwordHash } as const;
   const context = contextOf(services, visitor, null);
   const account = await services.store.sessions.spendSetUpLink(link.hash, operator, context);
-  // Somebody else was first, with the same link or with a password set on the command line.
+  // Someone else was first, with the same link or with a password set on the command line.
   if (account === null) throw (await services.store.accounts.hasAnyPassword()) ? isSetUpAlready() : linkGone();
   return openSession(services, visitor, { account, member: null }, passwordHash);
 }

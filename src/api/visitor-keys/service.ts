@@ -67,7 +67,7 @@ async function readJwk(
   return null;
 }
 
-/** With its public key, which is sealed too, so that nobody can put another in its place. */
+/** With its public key, which is sealed too, so that no one can replace it. */
 export async function showVisitorKey(
   { sealing }: Pick<Services, "sealing">,
   accountId: string,

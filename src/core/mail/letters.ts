@@ -76,7 +76,7 @@ export async function listUnseen(
   }
 }
 
-/** Null: somebody has taken it, it is over, or the member no longer wants mail of it. */
+/** Null: someone has taken it, it is over, or the member no longer wants mail of it. */
 export async function writeNotice(
   { store }: NoticeServices,
   { accountId, companionId, conversationId, memberId, createdAtMs }: DueMail,
@@ -89,7 +89,7 @@ export async function writeNotice(
   if (member === null || !member.notify.mail || companion === null || !reaches(member, companionId)) return null;
   if (handoff === null || !isWaitingForTeam(handoff)) return null;
   const { state, reason, sinceMs } = handoff;
-  // Somebody had it meanwhile, or the visitor went back.
+  // Someone had it meanwhile, or the visitor went back.
   if (state === "companion" && reason !== "missed" && (sinceMs ?? 0) > createdAtMs) return null;
   if (handoff.person !== null && handoff.person.memberId !== memberId) return null;
   const words = member.notify.words ? await findLastWords(store, accountId, conversationId) : null;

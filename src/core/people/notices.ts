@@ -24,7 +24,7 @@ export interface Notices {
 }
 
 const chunk = 100;
-/** What waited longer was not seen because no mail was sent: nobody wants it now. */
+/** What waited longer was not seen because no mail was sent: no one wants it now. */
 const staleMs = 24 * 60 * 60_000;
 
 export function createNotices(services: PeopleServices, revisions: Revisions): Notices {

@@ -106,7 +106,7 @@ export class CallRunner {
     return (await raceWith(signal, sent)) ? (await sent).result : null;
   }
 
-  /** Never rejects, and goes on when nobody waits for it any more. */
+  /** Never rejects, and goes on when no one waits for it any more. */
   send(ready: ReadyCall): Promise<CallResult> {
     const sent = this.#send(ready);
     this.services.toolbox.watch(sent);

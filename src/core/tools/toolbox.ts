@@ -31,7 +31,7 @@ export interface OpenTool {
   readonly offered: OfferedTool;
   /** What is wrong with the arguments, as a sentence for the model; null for nothing. */
   findFault(given: JsonObject): Promise<string | null>;
-  /** Sends a call. Never rejects: whoever leaves ends the waiting, not the call. */
+  /** Sends a call. Never rejects: a caller who leaves ends the waiting, not the call. */
   call(id: string, given: JsonObject, body: () => string): Promise<CallAnswer>;
 }
 
@@ -43,7 +43,7 @@ export interface Toolbox {
     requestId: string,
     own?: readonly Tool[],
   ): Promise<readonly OpenTool[]>;
-  /** One of the companion's, whoever may use it. Null if it is gone, or its server offers it no more. */
+  /** One of the companion's, no matter who may use it. Null if it is gone, or its server offers it no more. */
   find(companion: Pick<Companion, "id">, toolId: string, name: string): Promise<OpenTool | null>;
   /** All that a tool stands for: itself, or what its server offers. Rejects with `upstream_error` if that cannot be asked. */
   list(tool: Tool): Promise<readonly OpenTool[]>;

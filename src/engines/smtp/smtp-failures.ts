@@ -30,7 +30,7 @@ function factsOf(error: unknown): Facts {
   };
 }
 
-/** Whether the server has refused this message for good, and not whoever brings it. */
+/** Whether the server has refused this message for good, and not the client that brings it. */
 export function isRefusal(error: unknown): boolean {
   const { code, reply } = factsOf(error);
   return (code === "EENVELOPE" || code === "EMESSAGE") && reply !== null && reply >= 500;

@@ -15,7 +15,7 @@ import type { VisitorDays } from "./visitor-days.ts";
 const rowsPerChunk = 100;
 const companionsPerChunk = 20;
 /** How often to check for the remains of another process, or of failed writes. */
-const lookAgainMs = 60_000;
+const checkAgainMs = 60_000;
 /** How long to wait for further deletions, such as those of a script. */
 const gatherMs = 200;
 
@@ -107,7 +107,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
     }
   }
 
-  function look(): void {
+  function check(): void {
     isAskedAgain = true;
     if (isStopped || running !== null) return;
     running = run().finally(() => {
@@ -117,7 +117,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
 
   function resume(): void {
     isLogStale = true;
-    look();
+    check();
   }
 
   /** Also if nothing is left in the tables: an erasure deletes the remains too, but may fail to empty the log. */
@@ -126,7 +126,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
     resume();
   }
 
-  const timer = setInterval(look, lookAgainMs);
+  const timer = setInterval(check, checkAgainMs);
   timer.unref();
 
   async function stop(): Promise<void> {

@@ -47,8 +47,8 @@ const purgeLinks = `DELETE FROM one_time_links WHERE hash IN
   (SELECT hash FROM one_time_links WHERE expires_at <= $1 FOR UPDATE SKIP LOCKED)`;
 
 /** Stands in the audit log for the account that a set-up link has yet to create. */
-const nobody = "";
-/** Of all that depends on nobody having set up the server yet. */
+const noAccount = "";
+/** Of all that depends on no one having set up the server yet. */
 const setUpLock = "set-up";
 
 const findLink = (hash: string, nowMs: number) => get<OneTimeLink>(selectLink, hash, nowMs);
@@ -138,7 +138,7 @@ export function createSessionStore(
 
     createLink(link, context) {
       const { kind, memberId } = link;
-      const accountId = link.accountId ?? nobody;
+      const accountId = link.accountId ?? noAccount;
       function* create(): Script<void> {
         if (kind === "setup") {
           yield* lock(setUpLock);
@@ -164,7 +164,7 @@ export function createSessionStore(
         if ((yield* hasAnyPassword()) || !(yield* takeLink(hash, "setup", context.nowMs))) return null;
         const made = yield* insertAccount(account, context);
         // The new operator's audit log starts with the set-up links and who created them.
-        yield* run("UPDATE audit SET account_id = $1 WHERE account_id = $2", made.id, nobody);
+        yield* run("UPDATE audit SET account_id = $1 WHERE account_id = $2", made.id, noAccount);
         return made;
       }),
 
