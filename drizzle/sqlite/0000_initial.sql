@@ -17,6 +17,21 @@ CREATE TABLE `accounts` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_id_unique` ON `accounts` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `accounts_email_unique` ON `accounts` (`email`);--> statement-breakpoint
+CREATE TABLE `applied_companions` (
+	`companion_id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`set_name` text NOT NULL,
+	`fields` text NOT NULL,
+	`tools` text NOT NULL,
+	`sources` text NOT NULL,
+	`is_pruned` integer NOT NULL,
+	`version` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`applied_at` integer NOT NULL,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `applied_companions_set` ON `applied_companions` (`account_id`,`set_name`);--> statement-breakpoint
 CREATE TABLE `audit` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -35,163 +50,32 @@ CREATE TABLE `audit` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
 CREATE INDEX `audit_account` ON `audit` (`account_id`,`created_at`);--> statement-breakpoint
-CREATE TABLE `mail_days` (
-	`account_id` text PRIMARY KEY NOT NULL,
-	`day` text NOT NULL,
-	`mails` integer NOT NULL,
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+CREATE TABLE `budget_periods` (
+	`budget_id` text NOT NULL,
+	`start_day` text NOT NULL,
+	`spent_micros` integer DEFAULT 0 NOT NULL,
+	`spent_picos` integer DEFAULT 0 NOT NULL,
+	`reserved_micros` integer DEFAULT 0 NOT NULL,
+	`reached_at` integer,
+	PRIMARY KEY(`budget_id`, `start_day`),
+	FOREIGN KEY (`budget_id`) REFERENCES `budgets`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE TABLE `mails` (
-	`number` integer PRIMARY KEY NOT NULL,
-	`id` text NOT NULL,
-	`account_id` text NOT NULL,
-	`companion_id` text,
-	`conversation_id` text,
-	`member_id` text,
-	`kind` text NOT NULL,
-	`sealed` text,
-	`tries` integer DEFAULT 0 NOT NULL,
-	`due_at` integer NOT NULL,
-	`expires_at` integer,
-	`problem` text,
-	`created_at` integer NOT NULL,
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`conversation_id`) REFERENCES `conversations`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `mails_id_unique` ON `mails` (`id`);--> statement-breakpoint
-CREATE INDEX `mails_due` ON `mails` (`due_at`) WHERE problem IS NULL;--> statement-breakpoint
-CREATE INDEX `mails_account` ON `mails` (`account_id`,`member_id`);--> statement-breakpoint
-CREATE INDEX `mails_companion` ON `mails` (`companion_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `mails_conversation` ON `mails` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `members` (
+CREATE TABLE `budgets` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
-	`email` text NOT NULL,
-	`name` text NOT NULL,
-	`role` text NOT NULL,
-	`companion_ids` text,
-	`notify_mail` integer DEFAULT true NOT NULL,
-	`notify_words` integer DEFAULT false NOT NULL,
-	`password_hash` text,
-	`totp_secret` text,
-	`totp_confirmed_at` integer,
-	`totp_last_step` integer,
-	`joined_at` integer,
-	`created_at` integer NOT NULL,
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE INDEX `members_account` ON `members` (`account_id`,`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `members_joined` ON `members` (`email`) WHERE joined_at IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `one_time_links` (
-	`hash` text PRIMARY KEY NOT NULL,
-	`kind` text NOT NULL,
-	`account_id` text,
-	`member_id` text,
-	`expires_at` integer NOT NULL,
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE TABLE `recovery_codes` (
-	`account_id` text NOT NULL,
-	`hash` text NOT NULL,
-	`member_id` text,
-	PRIMARY KEY(`account_id`, `hash`),
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE TABLE `server_secrets` (
-	`name` text PRIMARY KEY NOT NULL,
-	`sealed` text NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE `sessions` (
-	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
-	`member_id` text,
-	`hash` text NOT NULL,
-	`user_agent` text,
-	`ip_prefix` text,
-	`created_at` integer NOT NULL,
-	`last_used_at` integer NOT NULL,
-	`expires_at` integer NOT NULL,
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `sessions_hash_unique` ON `sessions` (`hash`);--> statement-breakpoint
-CREATE INDEX `sessions_account` ON `sessions` (`account_id`);--> statement-breakpoint
-CREATE TABLE `visitor_keys` (
-	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
-	`name` text NOT NULL,
-	`algorithm` text NOT NULL,
-	`metadata` text,
 	`fact` text NOT NULL,
-	`filter_hash` text NOT NULL,
-	`sealed` text,
-	`created_at` integer NOT NULL,
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE INDEX `visitor_keys_account` ON `visitor_keys` (`account_id`,`id`);--> statement-breakpoint
-CREATE INDEX `visitor_keys_fact` ON `visitor_keys` (`fact`);--> statement-breakpoint
-CREATE INDEX `visitor_keys_filter` ON `visitor_keys` (`filter_hash`);--> statement-breakpoint
-CREATE TABLE `voice_agent_grants` (
-	`account_id` text NOT NULL,
-	`agent_id` text NOT NULL,
-	`created_at` integer NOT NULL,
-	PRIMARY KEY(`account_id`, `agent_id`),
-	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE TABLE `webhook_deliveries` (
-	`number` integer PRIMARY KEY NOT NULL,
-	`webhook_id` text NOT NULL,
-	`id` text NOT NULL,
-	`type` text NOT NULL,
-	`companion_id` text,
-	`conversation_id` text,
-	`session_id` text,
-	`visitor_id` text,
-	`sealed_visitor` text,
-	`data` text,
-	`content` text,
-	`state` text NOT NULL,
-	`attempts` integer NOT NULL,
-	`due_at` integer,
-	`status` integer,
-	`problem` text,
-	`created_at` integer NOT NULL,
-	`attempted_at` integer
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `webhook_deliveries_id` ON `webhook_deliveries` (`webhook_id`,`id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_webhook` ON `webhook_deliveries` (`webhook_id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`webhook_id`,`conversation_id`) WHERE state = 'waiting';--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_conversation` ON `webhook_deliveries` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_visitor` ON `webhook_deliveries` (`companion_id`,`visitor_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `webhooks` (
-	`id` text PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
-	`url` text NOT NULL,
-	`events` text NOT NULL,
-	`include_content` integer NOT NULL,
-	`metadata` text,
 	`facts` text NOT NULL,
-	`enabled` integer NOT NULL,
-	`disabled_reason` text,
-	`sealed_secret` text NOT NULL,
+	`subject` text NOT NULL,
+	`limit_micros` integer NOT NULL,
+	`period` text NOT NULL,
+	`action` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `webhooks_account` ON `webhooks` (`account_id`,`id`);--> statement-breakpoint
-CREATE INDEX `webhooks_enabled` ON `webhooks` (`account_id`,`id`) WHERE enabled;--> statement-breakpoint
+CREATE INDEX `budgets_fact` ON `budgets` (`account_id`,`fact`);--> statement-breakpoint
 CREATE TABLE `companion_avatars` (
 	`companion_id` text PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,
@@ -200,6 +84,53 @@ CREATE TABLE `companion_avatars` (
 );
 --> statement-breakpoint
 CREATE INDEX `companion_avatars_hash` ON `companion_avatars` (`hash`);--> statement-breakpoint
+CREATE TABLE `companion_drafts` (
+	`companion_id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`patch` text NOT NULL,
+	`base` text NOT NULL,
+	`began_version` integer NOT NULL,
+	`bytes` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `companion_texts` (
+	`account_id` text NOT NULL,
+	`hash` text NOT NULL,
+	`text` text NOT NULL,
+	`bytes` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `hash`)
+);
+--> statement-breakpoint
+CREATE TABLE `companion_versions` (
+	`companion_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`account_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`actor_type` text,
+	`actor_id` text,
+	`actor_name` text,
+	`via` text,
+	`note` text,
+	`changed` text NOT NULL,
+	`settings` text NOT NULL,
+	`system_prompt` text,
+	`greeting` text,
+	`metadata` text,
+	`tools` text,
+	`sources` text,
+	`bytes` integer NOT NULL,
+	PRIMARY KEY(`companion_id`, `number`)
+);
+--> statement-breakpoint
+CREATE INDEX `companion_versions_account` ON `companion_versions` (`account_id`,`created_at`);--> statement-breakpoint
+CREATE INDEX `companion_versions_system_prompt` ON `companion_versions` (`system_prompt`);--> statement-breakpoint
+CREATE INDEX `companion_versions_greeting` ON `companion_versions` (`greeting`);--> statement-breakpoint
+CREATE INDEX `companion_versions_metadata` ON `companion_versions` (`metadata`);--> statement-breakpoint
+CREATE INDEX `companion_versions_tools` ON `companion_versions` (`tools`);--> statement-breakpoint
+CREATE INDEX `companion_versions_sources` ON `companion_versions` (`sources`);--> statement-breakpoint
 CREATE TABLE `companions` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
@@ -258,46 +189,31 @@ CREATE INDEX `companions_enabled` ON `companions` (`account_id`,`enabled`,`numbe
 CREATE INDEX `companions_updated` ON `companions` (`account_id`,`updated_at`,`number`);--> statement-breakpoint
 CREATE INDEX `companions_retention` ON `companions` (`retention_days`) WHERE retention_days IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `companions_people` ON `companions` (`account_id`) WHERE had_people OR handoff IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `voice_agent_locks` (
-	`companion_id` text PRIMARY KEY NOT NULL,
-	`owner` text NOT NULL,
-	`until_ms` integer NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE `voice_agents` (
-	`companion_id` text PRIMARY KEY NOT NULL,
-	`provider` text NOT NULL,
-	`agent_id` text NOT NULL,
-	`settings_hash` text NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `voice_agents_agent` ON `voice_agents` (`agent_id`);--> statement-breakpoint
-CREATE TABLE `voice_outbox` (
-	`provider` text NOT NULL,
-	`agent_id` text NOT NULL,
-	`attempts` integer DEFAULT 0 NOT NULL,
-	`due_at` integer NOT NULL,
-	PRIMARY KEY(`provider`, `agent_id`)
-);
---> statement-breakpoint
-CREATE INDEX `voice_outbox_due` ON `voice_outbox` (`due_at`);--> statement-breakpoint
-CREATE INDEX `voice_outbox_agent` ON `voice_outbox` (`agent_id`);--> statement-breakpoint
-CREATE TABLE `voice_sessions` (
-	`provider_conversation_id` text PRIMARY KEY NOT NULL,
-	`companion_id` text NOT NULL,
+CREATE TABLE `contacts` (
+	`conversation_number` integer PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
-	`session_id` text NOT NULL,
-	`visitor_id` text NOT NULL,
-	`sealed_visitor` text,
-	`created_at` integer NOT NULL,
-	`key_id` text DEFAULT '' NOT NULL,
-	`day` text DEFAULT '' NOT NULL,
-	`reservation_id` text,
-	`is_taken` integer DEFAULT false NOT NULL
+	`companion_id` text NOT NULL,
+	`sealed_contact` text NOT NULL,
+	`consent_text` text NOT NULL,
+	`consented_at` integer NOT NULL,
+	`mails` integer DEFAULT 0 NOT NULL,
+	`mailed_at` integer,
+	`mailed_seq` integer DEFAULT 0 NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `voice_sessions_visitor` ON `voice_sessions` (`companion_id`,`visitor_id`);--> statement-breakpoint
-CREATE INDEX `voice_sessions_created` ON `voice_sessions` (`created_at`);--> statement-breakpoint
+CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`,`conversation_number`,`companion_id`);--> statement-breakpoint
+CREATE INDEX `contacts_companion` ON `contacts` (`companion_id`,`consented_at`,`conversation_number`);--> statement-breakpoint
+CREATE TABLE `conversation_notes` (
+	`id` text PRIMARY KEY NOT NULL,
+	`conversation_number` integer NOT NULL,
+	`author` text NOT NULL,
+	`sealed_text` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `conversation_notes_conversation` ON `conversation_notes` (`conversation_number`);--> statement-breakpoint
 CREATE TABLE `conversations` (
 	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`id` text NOT NULL,
@@ -316,44 +232,101 @@ CREATE UNIQUE INDEX `conversations_key` ON `conversations` (`companion_id`,`sess
 CREATE INDEX `conversations_account` ON `conversations` (`account_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `conversations_companion` ON `conversations` (`companion_id`,`created_at`);--> statement-breakpoint
 CREATE INDEX `conversations_visitor` ON `conversations` (`account_id`,`visitor_id`,`created_at`) WHERE visitor_id <> '';--> statement-breakpoint
+CREATE TABLE `erased_call_ranges` (
+	`first` integer PRIMARY KEY NOT NULL,
+	`last` integer NOT NULL,
+	`bytes` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `erased_ranges` (
 	`first` integer PRIMARY KEY NOT NULL,
 	`last` integer NOT NULL,
 	`bytes` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE `messages` (
+CREATE TABLE `handoff_changes` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`change` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `handoff_events` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`conversation_number` integer NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`type` text NOT NULL,
+	`by` text NOT NULL,
+	`sealed_reason` text,
+	`at_ms` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `handoff_events_id_unique` ON `handoff_events` (`id`);--> statement-breakpoint
+CREATE INDEX `handoff_events_conversation` ON `handoff_events` (`conversation_number`);--> statement-breakpoint
+CREATE INDEX `handoff_events_account` ON `handoff_events` (`account_id`,`at_ms`,`type`,`companion_id`);--> statement-breakpoint
+CREATE TABLE `handoff_spans` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`conversation_number` integer NOT NULL,
-	`id` text NOT NULL,
-	`role` text NOT NULL,
-	`channel` text NOT NULL,
-	`complete` integer NOT NULL,
-	`input_tokens` integer,
-	`output_tokens` integer,
-	`model` text,
-	`provider` text,
-	`tokens_estimated` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`text` text NOT NULL,
-	`client_id` text,
-	`end_code` text,
-	`finish_reason` text,
-	`companion_version` integer,
-	`repeats` integer,
-	`seq` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `messages_conversation` ON `messages` (`conversation_number`,`created_at`);--> statement-breakpoint
-CREATE INDEX `messages_client` ON `messages` (`conversation_number`,`client_id`) WHERE client_id IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `removals` (
-	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
 	`kind` text NOT NULL,
-	`target_id` text NOT NULL,
-	`target_number` integer NOT NULL,
-	`created_at` integer NOT NULL
+	`at_ms` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE INDEX `handoff_spans_conversation` ON `handoff_spans` (`conversation_number`);--> statement-breakpoint
+CREATE INDEX `handoff_spans_account` ON `handoff_spans` (`account_id`,`kind`,`at_ms`,`companion_id`,`duration_ms`);--> statement-breakpoint
+CREATE TABLE `handoffs` (
+	`conversation_number` integer PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`companion_id` text NOT NULL,
+	`state` text NOT NULL,
+	`reason` text,
+	`person` text,
+	`person_id` text,
+	`reserved` text,
+	`since_ms` integer,
+	`until_ms` integer,
+	`owed_since_ms` integer,
+	`was_present` integer DEFAULT false NOT NULL,
+	`is_asked` integer DEFAULT false NOT NULL,
+	`is_offered` integer DEFAULT false NOT NULL,
+	`status` text,
+	`assignee_id` text,
+	`tags` text NOT NULL,
+	`reach_seq` integer DEFAULT 0 NOT NULL,
+	`returned_at_ms` integer,
+	`plain_seq` integer DEFAULT 0 NOT NULL,
+	`seen_seq` integer DEFAULT 0 NOT NULL,
+	`missed_at_ms` integer,
+	`is_resolved` integer,
+	`resolved_seq` integer,
+	`resolved_at_ms` integer,
+	`has_contact` integer DEFAULT false NOT NULL,
+	`notice_since_ms` integer,
+	`notice_at_ms` integer,
+	`noticed_at_ms` integer,
+	`answer_mail_at_ms` integer,
+	`mail_at_ms` integer,
+	`day` text DEFAULT '' NOT NULL,
+	`day_messages` integer DEFAULT 0 NOT NULL,
+	`change` integer NOT NULL,
+	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
+CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_mail` ON `handoffs` (`mail_at_ms`) WHERE mail_at_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_resolved` ON `handoffs` (`account_id`,`resolved_at_ms`,`companion_id`) WHERE resolved_at_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_owed` ON `handoffs` (`owed_since_ms`) WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
+CREATE INDEX `handoffs_person` ON `handoffs` (`person_id`) WHERE person_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `handoffs_account` ON `handoffs` (`account_id`);--> statement-breakpoint
+CREATE INDEX `handoffs_state` ON `handoffs` (`account_id`,`state`) WHERE state <> 'companion';--> statement-breakpoint
+CREATE INDEX `handoffs_status` ON `handoffs` (`account_id`,`status`) WHERE status IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `knowledge_documents` (
 	`edition` integer NOT NULL,
 	`place` integer NOT NULL,
@@ -450,114 +423,57 @@ CREATE TABLE `knowledge_vectors` (
 	PRIMARY KEY(`edition`, `first_ordinal`)
 );
 --> statement-breakpoint
-CREATE TABLE `contacts` (
-	`conversation_number` integer PRIMARY KEY NOT NULL,
-	`account_id` text NOT NULL,
-	`companion_id` text NOT NULL,
-	`sealed_contact` text NOT NULL,
-	`consent_text` text NOT NULL,
-	`consented_at` integer NOT NULL,
-	`mails` integer DEFAULT 0 NOT NULL,
-	`mailed_at` integer,
-	`mailed_seq` integer DEFAULT 0 NOT NULL,
-	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE INDEX `contacts_account` ON `contacts` (`account_id`,`consented_at`,`conversation_number`,`companion_id`);--> statement-breakpoint
-CREATE INDEX `contacts_companion` ON `contacts` (`companion_id`,`consented_at`,`conversation_number`);--> statement-breakpoint
-CREATE TABLE `conversation_notes` (
-	`id` text PRIMARY KEY NOT NULL,
-	`conversation_number` integer NOT NULL,
-	`author` text NOT NULL,
-	`sealed_text` text NOT NULL,
-	`created_at` integer NOT NULL,
-	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE INDEX `conversation_notes_conversation` ON `conversation_notes` (`conversation_number`);--> statement-breakpoint
-CREATE TABLE `handoff_changes` (
+CREATE TABLE `mail_days` (
 	`account_id` text PRIMARY KEY NOT NULL,
-	`change` integer NOT NULL,
+	`day` text NOT NULL,
+	`mails` integer NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE TABLE `handoff_events` (
+CREATE TABLE `mails` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
-	`conversation_number` integer NOT NULL,
 	`account_id` text NOT NULL,
-	`companion_id` text NOT NULL,
-	`type` text NOT NULL,
-	`by` text NOT NULL,
-	`sealed_reason` text,
-	`at_ms` integer NOT NULL,
-	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `handoff_events_id_unique` ON `handoff_events` (`id`);--> statement-breakpoint
-CREATE INDEX `handoff_events_conversation` ON `handoff_events` (`conversation_number`);--> statement-breakpoint
-CREATE INDEX `handoff_events_account` ON `handoff_events` (`account_id`,`at_ms`,`type`,`companion_id`);--> statement-breakpoint
-CREATE TABLE `handoff_spans` (
-	`number` integer PRIMARY KEY NOT NULL,
-	`conversation_number` integer NOT NULL,
-	`account_id` text NOT NULL,
-	`companion_id` text NOT NULL,
+	`companion_id` text,
+	`conversation_id` text,
+	`member_id` text,
 	`kind` text NOT NULL,
-	`at_ms` integer NOT NULL,
-	`duration_ms` integer NOT NULL,
-	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
+	`sealed` text,
+	`tries` integer DEFAULT 0 NOT NULL,
+	`due_at` integer NOT NULL,
+	`expires_at` integer,
+	`problem` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`conversation_id`) REFERENCES `conversations`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `handoff_spans_conversation` ON `handoff_spans` (`conversation_number`);--> statement-breakpoint
-CREATE INDEX `handoff_spans_account` ON `handoff_spans` (`account_id`,`kind`,`at_ms`,`companion_id`,`duration_ms`);--> statement-breakpoint
-CREATE TABLE `handoffs` (
-	`conversation_number` integer PRIMARY KEY NOT NULL,
+CREATE UNIQUE INDEX `mails_id_unique` ON `mails` (`id`);--> statement-breakpoint
+CREATE INDEX `mails_due` ON `mails` (`due_at`) WHERE problem IS NULL;--> statement-breakpoint
+CREATE INDEX `mails_account` ON `mails` (`account_id`,`member_id`);--> statement-breakpoint
+CREATE INDEX `mails_companion` ON `mails` (`companion_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `mails_conversation` ON `mails` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `members` (
+	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
-	`companion_id` text NOT NULL,
-	`state` text NOT NULL,
-	`reason` text,
-	`person` text,
-	`person_id` text,
-	`reserved` text,
-	`since_ms` integer,
-	`until_ms` integer,
-	`owed_since_ms` integer,
-	`was_present` integer DEFAULT false NOT NULL,
-	`is_asked` integer DEFAULT false NOT NULL,
-	`is_offered` integer DEFAULT false NOT NULL,
-	`status` text,
-	`assignee_id` text,
-	`tags` text NOT NULL,
-	`reach_seq` integer DEFAULT 0 NOT NULL,
-	`returned_at_ms` integer,
-	`plain_seq` integer DEFAULT 0 NOT NULL,
-	`seen_seq` integer DEFAULT 0 NOT NULL,
-	`missed_at_ms` integer,
-	`is_resolved` integer,
-	`resolved_seq` integer,
-	`resolved_at_ms` integer,
-	`has_contact` integer DEFAULT false NOT NULL,
-	`notice_since_ms` integer,
-	`notice_at_ms` integer,
-	`noticed_at_ms` integer,
-	`answer_mail_at_ms` integer,
-	`mail_at_ms` integer,
-	`day` text DEFAULT '' NOT NULL,
-	`day_messages` integer DEFAULT 0 NOT NULL,
-	`change` integer NOT NULL,
-	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
+	`email` text NOT NULL,
+	`name` text NOT NULL,
+	`role` text NOT NULL,
+	`companion_ids` text,
+	`notify_mail` integer DEFAULT true NOT NULL,
+	`notify_words` integer DEFAULT false NOT NULL,
+	`password_hash` text,
+	`totp_secret` text,
+	`totp_confirmed_at` integer,
+	`totp_last_step` integer,
+	`joined_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `handoffs_change` ON `handoffs` (`account_id`,`change`);--> statement-breakpoint
-CREATE INDEX `handoffs_until` ON `handoffs` (`until_ms`) WHERE until_ms IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `handoffs_mail` ON `handoffs` (`mail_at_ms`) WHERE mail_at_ms IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `handoffs_resolved` ON `handoffs` (`account_id`,`resolved_at_ms`,`companion_id`) WHERE resolved_at_ms IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `handoffs_owed` ON `handoffs` (`owed_since_ms`) WHERE state = 'person' AND owed_since_ms IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `handoffs_held` ON `handoffs` (`companion_id`) WHERE state <> 'companion';--> statement-breakpoint
-CREATE INDEX `handoffs_person` ON `handoffs` (`person_id`) WHERE person_id IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `handoffs_account` ON `handoffs` (`account_id`);--> statement-breakpoint
-CREATE INDEX `handoffs_state` ON `handoffs` (`account_id`,`state`) WHERE state <> 'companion';--> statement-breakpoint
-CREATE INDEX `handoffs_status` ON `handoffs` (`account_id`,`status`) WHERE status IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `members_account` ON `members` (`account_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `members_joined` ON `members` (`email`) WHERE joined_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `message_authors` (
 	`conversation_number` integer NOT NULL,
 	`seq` integer NOT NULL,
@@ -569,6 +485,39 @@ CREATE TABLE `message_authors` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `message_authors_client` ON `message_authors` (`conversation_number`,`client_id`);--> statement-breakpoint
+CREATE TABLE `messages` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`conversation_number` integer NOT NULL,
+	`id` text NOT NULL,
+	`role` text NOT NULL,
+	`channel` text NOT NULL,
+	`complete` integer NOT NULL,
+	`input_tokens` integer,
+	`output_tokens` integer,
+	`model` text,
+	`provider` text,
+	`tokens_estimated` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`text` text NOT NULL,
+	`client_id` text,
+	`end_code` text,
+	`finish_reason` text,
+	`companion_version` integer,
+	`repeats` integer,
+	`seq` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `messages_conversation` ON `messages` (`conversation_number`,`created_at`);--> statement-breakpoint
+CREATE INDEX `messages_client` ON `messages` (`conversation_number`,`client_id`) WHERE client_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `one_time_links` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`account_id` text,
+	`member_id` text,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `presence` (
 	`person_id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -603,32 +552,42 @@ CREATE TABLE `read_marks` (
 	FOREIGN KEY (`conversation_number`) REFERENCES `conversations`(`number`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE TABLE `budget_periods` (
-	`budget_id` text NOT NULL,
-	`start_day` text NOT NULL,
-	`spent_micros` integer DEFAULT 0 NOT NULL,
-	`spent_picos` integer DEFAULT 0 NOT NULL,
-	`reserved_micros` integer DEFAULT 0 NOT NULL,
-	`reached_at` integer,
-	PRIMARY KEY(`budget_id`, `start_day`),
-	FOREIGN KEY (`budget_id`) REFERENCES `budgets`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE TABLE `budgets` (
-	`id` text PRIMARY KEY NOT NULL,
+CREATE TABLE `recovery_codes` (
 	`account_id` text NOT NULL,
-	`fact` text NOT NULL,
-	`facts` text NOT NULL,
-	`subject` text NOT NULL,
-	`limit_micros` integer NOT NULL,
-	`period` text NOT NULL,
-	`action` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL,
+	`hash` text NOT NULL,
+	`member_id` text,
+	PRIMARY KEY(`account_id`, `hash`),
 	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `budgets_fact` ON `budgets` (`account_id`,`fact`);--> statement-breakpoint
+CREATE TABLE `removals` (
+	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`kind` text NOT NULL,
+	`target_id` text NOT NULL,
+	`target_number` integer NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `server_secrets` (
+	`name` text PRIMARY KEY NOT NULL,
+	`sealed` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`member_id` text,
+	`hash` text NOT NULL,
+	`user_agent` text,
+	`ip_prefix` text,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_hash_unique` ON `sessions` (`hash`);--> statement-breakpoint
+CREATE INDEX `sessions_account` ON `sessions` (`account_id`);--> statement-breakpoint
 CREATE TABLE `spending_reservations` (
 	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
@@ -659,23 +618,6 @@ CREATE TABLE `spent_challenges` (
 );
 --> statement-breakpoint
 CREATE INDEX `spent_challenges_expiry` ON `spent_challenges` (`expires_at`);--> statement-breakpoint
-CREATE TABLE `usage_labels` (
-	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
-	`account_id` text NOT NULL,
-	`companion_id` text NOT NULL,
-	`metadata` text NOT NULL,
-	`day` text NOT NULL,
-	`is_indexed` integer DEFAULT false NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `usage_labels_companion` ON `usage_labels` (`companion_id`,`number`);--> statement-breakpoint
-CREATE INDEX `usage_labels_account` ON `usage_labels` (`account_id`,`is_indexed`,`number`);--> statement-breakpoint
-CREATE TABLE `erased_call_ranges` (
-	`first` integer PRIMARY KEY NOT NULL,
-	`last` integer NOT NULL,
-	`bytes` integer NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE `tool_call_texts` (
 	`number` integer PRIMARY KEY NOT NULL,
 	`call_number` integer NOT NULL,
@@ -733,68 +675,126 @@ CREATE TABLE `tools` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `tools_name` ON `tools` (`companion_id`,`name`);--> statement-breakpoint
 CREATE INDEX `tools_account` ON `tools` (`account_id`);--> statement-breakpoint
-CREATE TABLE `applied_companions` (
-	`companion_id` text PRIMARY KEY NOT NULL,
+CREATE TABLE `usage_labels` (
+	`number` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`account_id` text NOT NULL,
-	`set_name` text NOT NULL,
-	`fields` text NOT NULL,
-	`tools` text NOT NULL,
-	`sources` text NOT NULL,
-	`is_pruned` integer NOT NULL,
-	`version` integer NOT NULL,
-	`bytes` integer NOT NULL,
-	`applied_at` integer NOT NULL,
-	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade
+	`companion_id` text NOT NULL,
+	`metadata` text NOT NULL,
+	`day` text NOT NULL,
+	`is_indexed` integer DEFAULT false NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `applied_companions_set` ON `applied_companions` (`account_id`,`set_name`);--> statement-breakpoint
-CREATE TABLE `companion_drafts` (
-	`companion_id` text PRIMARY KEY NOT NULL,
+CREATE INDEX `usage_labels_companion` ON `usage_labels` (`companion_id`,`number`);--> statement-breakpoint
+CREATE INDEX `usage_labels_account` ON `usage_labels` (`account_id`,`is_indexed`,`number`);--> statement-breakpoint
+CREATE TABLE `visitor_keys` (
+	`id` text PRIMARY KEY NOT NULL,
 	`account_id` text NOT NULL,
-	`patch` text NOT NULL,
-	`base` text NOT NULL,
-	`began_version` integer NOT NULL,
-	`bytes` integer NOT NULL,
+	`name` text NOT NULL,
+	`algorithm` text NOT NULL,
+	`metadata` text,
+	`fact` text NOT NULL,
+	`filter_hash` text NOT NULL,
+	`sealed` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `visitor_keys_account` ON `visitor_keys` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `visitor_keys_fact` ON `visitor_keys` (`fact`);--> statement-breakpoint
+CREATE INDEX `visitor_keys_filter` ON `visitor_keys` (`filter_hash`);--> statement-breakpoint
+CREATE TABLE `voice_agent_grants` (
+	`account_id` text NOT NULL,
+	`agent_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `agent_id`),
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `voice_agent_locks` (
+	`companion_id` text PRIMARY KEY NOT NULL,
+	`owner` text NOT NULL,
+	`until_ms` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `voice_agents` (
+	`companion_id` text PRIMARY KEY NOT NULL,
+	`provider` text NOT NULL,
+	`agent_id` text NOT NULL,
+	`settings_hash` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `voice_agents_agent` ON `voice_agents` (`agent_id`);--> statement-breakpoint
+CREATE TABLE `voice_outbox` (
+	`provider` text NOT NULL,
+	`agent_id` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	`due_at` integer NOT NULL,
+	PRIMARY KEY(`provider`, `agent_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `voice_outbox_due` ON `voice_outbox` (`due_at`);--> statement-breakpoint
+CREATE INDEX `voice_outbox_agent` ON `voice_outbox` (`agent_id`);--> statement-breakpoint
+CREATE TABLE `voice_sessions` (
+	`provider_conversation_id` text PRIMARY KEY NOT NULL,
+	`companion_id` text NOT NULL,
+	`account_id` text NOT NULL,
+	`session_id` text NOT NULL,
+	`visitor_id` text NOT NULL,
+	`sealed_visitor` text,
+	`created_at` integer NOT NULL,
+	`key_id` text DEFAULT '' NOT NULL,
+	`day` text DEFAULT '' NOT NULL,
+	`reservation_id` text,
+	`is_taken` integer DEFAULT false NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `voice_sessions_visitor` ON `voice_sessions` (`companion_id`,`visitor_id`);--> statement-breakpoint
+CREATE INDEX `voice_sessions_created` ON `voice_sessions` (`created_at`);--> statement-breakpoint
+CREATE TABLE `webhook_deliveries` (
+	`number` integer PRIMARY KEY NOT NULL,
+	`webhook_id` text NOT NULL,
+	`id` text NOT NULL,
+	`type` text NOT NULL,
+	`companion_id` text,
+	`conversation_id` text,
+	`session_id` text,
+	`visitor_id` text,
+	`sealed_visitor` text,
+	`data` text,
+	`content` text,
+	`state` text NOT NULL,
+	`attempts` integer NOT NULL,
+	`due_at` integer,
+	`status` integer,
+	`problem` text,
+	`created_at` integer NOT NULL,
+	`attempted_at` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_id` ON `webhook_deliveries` (`webhook_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_webhook` ON `webhook_deliveries` (`webhook_id`);--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`due_at`) WHERE due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_waiting` ON `webhook_deliveries` (`webhook_id`,`conversation_id`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_conversation` ON `webhook_deliveries` (`conversation_id`) WHERE conversation_id IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_visitor` ON `webhook_deliveries` (`companion_id`,`visitor_id`) WHERE companion_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account_id` text NOT NULL,
+	`url` text NOT NULL,
+	`events` text NOT NULL,
+	`include_content` integer NOT NULL,
+	`metadata` text,
+	`facts` text NOT NULL,
+	`enabled` integer NOT NULL,
+	`disabled_reason` text,
+	`sealed_secret` text NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`companion_id`) REFERENCES `companions`(`id`) ON UPDATE no action ON DELETE cascade
+	FOREIGN KEY (`account_id`) REFERENCES `accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE TABLE `companion_texts` (
-	`account_id` text NOT NULL,
-	`hash` text NOT NULL,
-	`text` text NOT NULL,
-	`bytes` integer NOT NULL,
-	PRIMARY KEY(`account_id`, `hash`)
-);
---> statement-breakpoint
-CREATE TABLE `companion_versions` (
-	`companion_id` text NOT NULL,
-	`number` integer NOT NULL,
-	`account_id` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`actor_type` text,
-	`actor_id` text,
-	`actor_name` text,
-	`via` text,
-	`note` text,
-	`changed` text NOT NULL,
-	`settings` text NOT NULL,
-	`system_prompt` text,
-	`greeting` text,
-	`metadata` text,
-	`tools` text,
-	`sources` text,
-	`bytes` integer NOT NULL,
-	PRIMARY KEY(`companion_id`, `number`)
-);
---> statement-breakpoint
-CREATE INDEX `companion_versions_account` ON `companion_versions` (`account_id`,`created_at`);--> statement-breakpoint
-CREATE INDEX `companion_versions_system_prompt` ON `companion_versions` (`system_prompt`);--> statement-breakpoint
-CREATE INDEX `companion_versions_greeting` ON `companion_versions` (`greeting`);--> statement-breakpoint
-CREATE INDEX `companion_versions_metadata` ON `companion_versions` (`metadata`);--> statement-breakpoint
-CREATE INDEX `companion_versions_tools` ON `companion_versions` (`tools`);--> statement-breakpoint
-CREATE INDEX `companion_versions_sources` ON `companion_versions` (`sources`);
+CREATE INDEX `webhooks_account` ON `webhooks` (`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `webhooks_enabled` ON `webhooks` (`account_id`,`id`) WHERE enabled;
 --> statement-breakpoint
 -- By hand from here on.
 -- Tables that are their own index: looked up or updated by their whole key on hot paths.

@@ -1,7 +1,6 @@
 /** The manual page, in mdoc, from the same declarations as the help. */
 import { commonOptions } from "../../src/cli/arguments.ts";
-import type { Action, Command, OptionSpec } from "../../src/cli/command.ts";
-import type { Operand, Value } from "../../src/cli/value.ts";
+import type { Action, Command, Operand, OptionSpec, Value } from "../../src/cli/command.ts";
 import type { Setting } from "../../src/config/setting.ts";
 import { allSettings } from "../../src/config/settings.ts";
 

@@ -1,5 +1,5 @@
 /**
- * The sitemap: every route group, in two halves. Loading and adding routes takes much of a start, so the half that only
+ * Every route group, in two halves. Loading and adding routes takes much of a start, so the half that only
  * dashboards and platforms call is loaded with its first request.
  */
 import { Elysia } from "elysia";
@@ -31,9 +31,9 @@ export interface App {
   fetch(request: Request): Promise<Response>;
   /** Of both halves. */
   listRoutes(): Promise<Site["routes"]>;
-  /** Routes that a listener finds without the sitemap. */
+  /** Routes that a listener finds without the others. */
   readonly directRoutes: readonly DirectRoute[];
-  /** Where other instances come in: not in the sitemap either. */
+  /** Where other instances come in: none of the routes either. */
   readonly instanceDoor: InstanceDoor;
 }
 

@@ -1,4 +1,4 @@
-/** What visitors, websites, monitoring and voice providers call: the half of the sitemap that every start loads. */
+/** What visitors, websites, monitoring and voice providers call: the half of the routes that every start loads. */
 import { assetRoutes } from "../api/assets/index.ts";
 import { feedbackRoutes } from "../api/chat/feedback-routes.ts";
 import { chatRoutes } from "../api/chat/index.ts";

@@ -7,11 +7,19 @@ import { toWireAccount } from "../http/schemas/account.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { hashPassword } from "../lib/password-hash.ts";
 import { formatList } from "./columns.ts";
-import { type Action, type ActionInput, type ActionResult, type Command, CommandFailure, Misuse } from "./command.ts";
+import {
+  type Action,
+  type ActionInput,
+  type ActionResult,
+  type Command,
+  CommandFailure,
+  free,
+  Misuse,
+  oneOf,
+} from "./command.ts";
 import { gone, openAccess, openAccount, readChoice, readEmail } from "./find-account.ts";
 import { resetTools, resetVisitorKeys, resetWebhooks } from "./lost-secrets.ts";
 import { issueLink } from "./one-time-link.ts";
-import { free, oneOf } from "./value.ts";
 import { voiceAgentActions } from "./voice-agents.ts";
 
 const create: Action = {

@@ -1,8 +1,7 @@
 /** The management API of a server, for commands that work over HTTP: `--url` and `--api-key-file`. */
 import { isJsonObject, type JsonValue } from "../domain/json.ts";
-import { type ActionInput, CommandFailure, Misuse, type OptionSpec } from "./command.ts";
+import { type ActionInput, CommandFailure, file, free, Misuse, type OptionSpec } from "./command.ts";
 import { openNamedFile } from "./named-file.ts";
-import { file, free } from "./value.ts";
 
 export const apiServerOptions = {
   url: { value: free("url"), about: "A server to do it at, over HTTP, instead of the data directory." },

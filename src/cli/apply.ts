@@ -11,13 +11,12 @@ import {
 import { AppError } from "../domain/errors.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { ApiRefusal } from "./api-server.ts";
-import { type ActionInput, CommandFailure, Misuse, singleCommand } from "./command.ts";
+import { type ActionInput, CommandFailure, file, free, Misuse, oneOf, singleCommand, type Value } from "./command.ts";
 import { toFileFaults, writeFaults } from "./companion-sets/faults.ts";
 import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
 import { clean, describePlan } from "./companion-sets/plan-text.ts";
 import type { SentUpload, SetTarget } from "./companion-sets/target.ts";
 import { openNamedFile } from "./named-file.ts";
-import { file, free, oneOf, type Value } from "./value.ts";
 
 const path: Value = { ...file, shown: "<path>" };
 

@@ -1,8 +1,7 @@
 /** Checks the typed arguments against an action's declaration. */
 import { parseArgs } from "node:util";
 import { findNearest } from "../lib/edit-distance.ts";
-import { type Action, type Arguments, Misuse, type OptionSpec } from "./command.ts";
-import { directory, file, showOperand } from "./value.ts";
+import { type Action, type Arguments, directory, file, Misuse, type OptionSpec, showOperand } from "./command.ts";
 
 /** Accepted by every action. */
 export const commonOptions: Readonly<Record<string, OptionSpec>> = {

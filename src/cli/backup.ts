@@ -3,9 +3,8 @@ import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { storageOf } from "../app/services.ts";
 import { codeOf } from "../lib/error-code.ts";
-import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
+import { type ActionInput, type ActionResult, CommandFailure, file, Misuse, singleCommand } from "./command.ts";
 import { storageMark, uploadNow } from "./stored-backup.ts";
-import { file } from "./value.ts";
 
 export const backupCommand = singleCommand({
   name: "backup",

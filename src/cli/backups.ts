@@ -7,10 +7,9 @@ import type { BackupFacts } from "../contracts/store/engine.ts";
 import { findMadeAtMs, isLocalName, writeMadeAt } from "../core/backups/names.ts";
 import { AppError } from "../domain/errors.ts";
 import { formatList } from "./columns.ts";
-import { type Action, type ActionResult, type Command, CommandFailure } from "./command.ts";
+import { type Action, type ActionResult, type Command, CommandFailure, free } from "./command.ts";
 import { askStorage } from "./storage-task.ts";
 import { identityOption, requireOwnBackups, storageMark, withFetched } from "./stored-backup.ts";
-import { free } from "./value.ts";
 
 interface Listed {
   name: string;

@@ -8,11 +8,10 @@ import type { Account } from "../domain/account.ts";
 import { makeEmbedToken } from "../domain/credentials.ts";
 import { AppError } from "../domain/errors.ts";
 import { readJsonLines } from "../lib/json-lines.ts";
-import { type Action, type ActionInput, CommandFailure } from "./command.ts";
+import { type Action, type ActionInput, CommandFailure, file, free } from "./command.ts";
 import { openAccount } from "./find-account.ts";
 import { type NamedFile, openNamedFile } from "./named-file.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { file, free } from "./value.ts";
 
 const maxLineBytes = 1024 * 1024;
 

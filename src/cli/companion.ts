@@ -16,12 +16,14 @@ import {
   type Arguments,
   type Command,
   CommandFailure,
+  free,
   Misuse,
   type OptionSpec,
+  oneOf,
+  type Value,
 } from "./command.ts";
 import { importAction } from "./companion-import.ts";
 import { openAccount } from "./find-account.ts";
-import { free, oneOf, type Value } from "./value.ts";
 
 interface SettingOption extends OptionSpec {
   /** Converts the option's values to the field. */

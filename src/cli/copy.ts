@@ -5,9 +5,8 @@ import { databaseUrl } from "../config/server-urls.ts";
 import { BadValue } from "../config/values.ts";
 import type { CopyObserver, CopyReport, Place } from "../engines/store-copy/copy.ts";
 import { formatList } from "./columns.ts";
-import { type ActionInput, type ActionResult, Misuse, singleCommand } from "./command.ts";
+import { type ActionInput, type ActionResult, free, Misuse, singleCommand, type Value } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { free, type Value } from "./value.ts";
 
 const forms = "sqlite:<directory>, sqlite, postgres://USER:PASSWORD@HOST/DATABASE or postgres";
 

@@ -1,7 +1,7 @@
 /** `companiond doctor`: checks everything that an installation needs, and reports what to fix. */
 import { type Config, ConfigError } from "../config/config.ts";
 import type { Finding } from "../domain/finding.ts";
-import { type ActionInput, type ActionResult, singleCommand } from "./command.ts";
+import { type ActionInput, type ActionResult, file, free, singleCommand } from "./command.ts";
 import { type Asked, askServers } from "./control-socket/ask.ts";
 import { examineStoredCertificate } from "./doctor/certificates.ts";
 import { examineData } from "./doctor/data.ts";
@@ -11,7 +11,6 @@ import { examineDomainPorts, examinePort } from "./doctor/network.ts";
 import { examineRunning, toServerConfig } from "./doctor/running.ts";
 import { listLooks, runLooks } from "./doctor/small-checks.ts";
 import { findUnreadSettings } from "./unread-settings.ts";
-import { file, free } from "./value.ts";
 
 const machineLooks = ["data directory", "disk"];
 

@@ -7,14 +7,13 @@ import { type EvalReport, exitCodeOf, nothingRun } from "../core/evals/result.ts
 import { runSuites } from "../core/evals/run.ts";
 import type { Suite } from "../core/evals/suite.ts";
 import { type ApiServer, apiServerOptions, openApiServer } from "./api-server.ts";
-import { type Action, type ActionInput, type Command, CommandFailure } from "./command.ts";
+import { type Action, type ActionInput, type Command, CommandFailure, directory, file, free } from "./command.ts";
 import { type EvalOptions, readEvalOptions } from "./eval/options.ts";
 import { openOutputFile } from "./eval/output-file.ts";
 import { recordAction } from "./eval/record.ts";
 import { formatReport } from "./eval/report-text.ts";
 import { openTarget } from "./eval/targets.ts";
 import { createProgress } from "./progress.ts";
-import { directory, file, free } from "./value.ts";
 
 const runAction: Action = {
   name: "",

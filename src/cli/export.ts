@@ -1,12 +1,11 @@
 /** `companiond export`: writes an account's companions as files, which apply as unchanged. */
 import { defaultSet } from "../api/companions/apply/model.ts";
 import type { JsonValue } from "../domain/json.ts";
-import { CommandFailure, singleCommand } from "./command.ts";
+import { CommandFailure, directory, free, singleCommand } from "./command.ts";
 import { toFiles } from "./companion-sets/export-files.ts";
 import { prepareTarget, targetOptions } from "./companion-sets/open-target.ts";
 import type { SetTarget } from "./companion-sets/target.ts";
 import { writeFolder } from "./companion-sets/written-folder.ts";
-import { directory, free } from "./value.ts";
 
 /** Of those that are left out. */
 const maxNamed = 20;

@@ -3,8 +3,7 @@ import type { Store } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { normalizeEmail } from "../domain/email.ts";
 import { identityOf } from "../domain/member.ts";
-import { type ActionInput, CommandFailure, Misuse, type OptionSpec } from "./command.ts";
-import { free } from "./value.ts";
+import { type ActionInput, CommandFailure, free, Misuse, type OptionSpec } from "./command.ts";
 
 export function readEmail(text: string): string {
   const email = normalizeEmail(text);

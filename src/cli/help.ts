@@ -3,8 +3,7 @@ import { type Setting, takesFile } from "../config/setting.ts";
 import { settingSections } from "../config/settings.ts";
 import { commonOptions } from "./arguments.ts";
 import { formatColumns, wrapText } from "./columns.ts";
-import type { Action, Command, OptionSpec } from "./command.ts";
-import { showOperand } from "./value.ts";
+import { type Action, type Command, type OptionSpec, showOperand } from "./command.ts";
 
 export function describeProgram(commands: readonly Command[]): string {
   const rows = commands.flatMap((command) =>

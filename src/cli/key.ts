@@ -14,9 +14,8 @@ import { isName, nameProblem } from "../domain/name.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { sha256 } from "../lib/sha256.ts";
 import { formatList } from "./columns.ts";
-import { type Action, type Command, CommandFailure, Misuse } from "./command.ts";
+import { type Action, type Command, CommandFailure, free, listOf, Misuse } from "./command.ts";
 import { openAccount } from "./find-account.ts";
-import { free, listOf } from "./value.ts";
 
 const unlessReplaced = { isRequired: true, requiredUnless: "replaces" } as const;
 

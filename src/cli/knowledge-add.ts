@@ -6,11 +6,10 @@ import { AppError } from "../domain/errors.ts";
 import { maxUploadBytes, type Source } from "../domain/knowledge.ts";
 import { SentFile } from "../http/upload-body.ts";
 import { formatColumns } from "./columns.ts";
-import { type Action, type ActionInput, type Arguments, CommandFailure, Misuse } from "./command.ts";
+import { type Action, type ActionInput, type Arguments, CommandFailure, file, free, Misuse } from "./command.ts";
 import { companionOption, findOwner } from "./find-account.ts";
 import { type NamedFile, openNamedFile } from "./named-file.ts";
 import { readHere } from "./read-here.ts";
-import { file, free } from "./value.ts";
 
 export const addAction: Action = {
   name: "add",

@@ -3,10 +3,9 @@ import { toWireSource } from "../api/knowledge/responses.ts";
 import type { Store } from "../contracts/store/store.ts";
 import type { Source } from "../domain/knowledge.ts";
 import { formatList } from "./columns.ts";
-import { type Action, type Command, CommandFailure } from "./command.ts";
+import { type Action, type Command, CommandFailure, free } from "./command.ts";
 import { companionOption, findOwner } from "./find-account.ts";
 import { addAction } from "./knowledge-add.ts";
-import { free } from "./value.ts";
 
 const list: Action = {
   name: "list",

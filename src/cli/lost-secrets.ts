@@ -1,9 +1,8 @@
 /** Actions of `companiond account` that give up what the server's lost key has sealed. */
 import type { Store, WriteContext } from "../contracts/store/store.ts";
 import { toWireAccount } from "../http/schemas/account.ts";
-import { type Action, Misuse } from "./command.ts";
+import { type Action, free, Misuse } from "./command.ts";
 import { gone, openAccount, readEmail } from "./find-account.ts";
-import { free } from "./value.ts";
 
 interface Sealed {
   readonly name: string;

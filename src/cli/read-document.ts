@@ -1,8 +1,7 @@
 /** `companiond read-document`: what the server starts for each document that it reads; not for other use. */
 import { readInChild } from "../core/knowledge/reading/child.ts";
 import type { DocumentKind } from "../core/knowledge/reading/kind.ts";
-import { Misuse, singleCommand } from "./command.ts";
-import { free, oneOf } from "./value.ts";
+import { free, Misuse, oneOf, singleCommand } from "./command.ts";
 
 const kinds: readonly DocumentKind[] = ["pdf", "docx", "html", "markdown", "text", "csv"];
 

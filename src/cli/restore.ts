@@ -6,9 +6,8 @@ import type { Config } from "../config/config.ts";
 import type { AsCaller, Restored } from "../contracts/store/engine.ts";
 import { AppError } from "../domain/errors.ts";
 import { renameIn } from "./backups.ts";
-import { type ActionInput, Misuse, singleCommand } from "./command.ts";
+import { type ActionInput, file, Misuse, singleCommand } from "./command.ts";
 import { identityOption, storageMark, withFetched } from "./stored-backup.ts";
-import { file } from "./value.ts";
 
 export const restoreCommand = singleCommand({
   name: "restore",

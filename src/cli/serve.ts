@@ -10,7 +10,7 @@ import { type BackupPlan, startBackups } from "../server/jobs/backups.ts";
 import { ListenFailure } from "../server/listener.ts";
 import { type RunningServer, startServer } from "../server/server.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
-import { type ActionInput, CommandFailure, SettingFailure, singleCommand } from "./command.ts";
+import { type ActionInput, CommandFailure, file, free, SettingFailure, singleCommand } from "./command.ts";
 import type { AskedServer } from "./control-socket/answers.ts";
 import { type Door, openDoor, removeAbandoned } from "./control-socket/control-socket.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
@@ -23,7 +23,6 @@ import type { ProcessUser } from "./process-user.ts";
 import { describeStart, type StartFacts, toReachable } from "./start-message.ts";
 import { isJournal } from "./systemd/journal.ts";
 import { openSupervisor } from "./systemd/supervisor.ts";
-import { file, free } from "./value.ts";
 import {
   describeRefusal,
   describeUnpricedDefault,

@@ -3,9 +3,8 @@ import { toWireStop } from "../api/spending-stops/responses.ts";
 import type { Store } from "../contracts/store/store.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { formatList } from "./columns.ts";
-import type { Action, ActionInput, Command } from "./command.ts";
+import { type Action, type ActionInput, type Command, free } from "./command.ts";
 import { openAccount } from "./find-account.ts";
-import { free } from "./value.ts";
 
 const options = { account: { value: free("email"), about: "Only this account. Without it, all accounts." } };
 

@@ -8,10 +8,9 @@ import type { Fetched } from "../core/backups/fetching.ts";
 import type { Uploaded } from "../core/backups/upload.ts";
 import { AppError } from "../domain/errors.ts";
 import { codeOf } from "../lib/error-code.ts";
-import { type ActionInput, CommandFailure } from "./command.ts";
+import { type ActionInput, CommandFailure, file } from "./command.ts";
 import { openNamedFile } from "./named-file.ts";
 import { askStorage, requireStorage } from "./storage-task.ts";
-import { file } from "./value.ts";
 
 /** How the storage is written where a file could stand: `s3:` alone, or before the name of a backup in it. */
 export const storageMark = "s3:";

@@ -2,7 +2,7 @@
 import { loadReleases } from "../config/config.ts";
 import { buildInfo } from "../lib/build-info.ts";
 import { ownCommand } from "../lib/own-command.ts";
-import { type ActionInput, type ActionResult, CommandFailure, Misuse, singleCommand } from "./command.ts";
+import { type ActionInput, type ActionResult, CommandFailure, free, Misuse, singleCommand } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { fetchDocument, fetchExecutable, nameOf } from "./update/fetching.ts";
 import { type Release, readRelease, versionPattern } from "./update/release.ts";
@@ -18,7 +18,6 @@ import {
   requireReplaceable,
   tryOut,
 } from "./update/replacing.ts";
-import { free } from "./value.ts";
 
 export const updateCommand = singleCommand({
   name: "update",

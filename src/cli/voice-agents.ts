@@ -5,9 +5,8 @@ import type { VoiceAgentGrant } from "../contracts/store/store.ts";
 import type { Account } from "../domain/account.ts";
 import { toRfc3339 } from "../lib/clock.ts";
 import { formatList } from "./columns.ts";
-import { type Action, CommandFailure } from "./command.ts";
+import { type Action, CommandFailure, free } from "./command.ts";
 import { openAccount } from "./find-account.ts";
-import { free } from "./value.ts";
 
 const grant: Action = {
   name: "grant-agent",

@@ -1,4 +1,5 @@
 /** Every failure that callers may see: its code, status and title, and the error class that carries it. */
+import { toUuid } from "../lib/ids.ts";
 
 export const errorCodes = {
   invalid_request: { status: 400, title: "Invalid request" },
@@ -74,6 +75,18 @@ export class AppError extends Error {
 export function invalidFields(errors: readonly FieldError[]): AppError {
   const names = errors.map((error) => error.param).join(", ");
   return new AppError("invalid_request", `The request is invalid: check ${names}.`, { errors });
+}
+
+/** `not_found`, whether the resource never existed, is deleted, or belongs to another account. */
+export function missing(noun: string): AppError {
+  return new AppError("not_found", `There is no such ${noun}.`);
+}
+
+/** The id in its stored form. Throws `missing` if the text is not shaped like an id, so no lookup could find it. */
+export function readId(text: string, noun: string): string {
+  const id = toUuid(text);
+  if (id === undefined) throw missing(noun);
+  return id;
 }
 
 /** What a change was prepared from is no longer so: it is prepared again, a few times. */

@@ -1,5 +1,5 @@
 /** Tools: what a companion's model may call, and what becomes of a call. */
-import type { JsonObject } from "./json.ts";
+import { type JsonObject, parseJsonObject } from "./json.ts";
 
 /** Of a companion. */
 export const maxTools = 32;
@@ -157,4 +157,20 @@ export interface ToolCall {
   /** Milliseconds from the first attempt to the answer; null until then. */
   readonly durationMs: number | null;
   readonly createdAt: number;
+}
+
+/** What secrets of a tool are sealed as. */
+export const sealedAs = {
+  secret: (toolId: string) => `tool secret ${toolId}`,
+  headers: (toolId: string) => `tool headers ${toolId}`,
+};
+
+/** Of a model's arguments, in UTF-16 code units. */
+const maxArgumentUnits = 64 * 1024;
+
+/** Of a call. Null for what is no JSON object. Some models write nothing where there is nothing to say. */
+export function readArguments(text: string): JsonObject | null {
+  if (text.trim() === "") return {};
+  if (text.length > maxArgumentUnits) return null;
+  return parseJsonObject(text);
 }

@@ -4,8 +4,8 @@ import type { OpenTurns } from "../core/turns/open-turns.ts";
 import type { TurnRight } from "../core/turns/turn-start.ts";
 import { type KeyPrincipal, type Principal, type Scope, scopesOf } from "../domain/account.ts";
 import type { SpendingState } from "../domain/budget.ts";
+import { missing } from "../domain/errors.ts";
 import { reaches } from "../domain/member.ts";
-import { missing } from "../domain/resource-id.ts";
 import { unauthorized } from "./principal-guard.ts";
 import type { OpenedSession } from "./session-cookie.ts";
 

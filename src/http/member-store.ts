@@ -6,8 +6,8 @@
 import type { ConversationQuery, Page, PageRequest, Store } from "../contracts/store/store.ts";
 import type { Principal } from "../domain/account.ts";
 import type { Companion } from "../domain/companion.ts";
+import { missing } from "../domain/errors.ts";
 import { beyondReach, type Member, reaches } from "../domain/member.ts";
-import { missing } from "../domain/resource-id.ts";
 
 type Noun = Exclude<keyof Store, "check" | "close">;
 // biome-ignore lint/suspicious/noExplicitAny: what differs in each method is passed on as it is.

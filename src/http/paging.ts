@@ -1,6 +1,6 @@
 /** Paged lists: `limit`, `cursor` and `order` in, `data` and `next_cursor` out. */
 
-import { Type as t } from "@sinclair/typebox";
+import { type TSchema, Type as t } from "@sinclair/typebox";
 import { type ListOrder, type Page, type PageRequest, toPage } from "../contracts/store/page.ts";
 import { isEventId } from "../domain/webhook.ts";
 import { isUuid } from "../lib/ids.ts";
@@ -8,6 +8,7 @@ import { parseInstant } from "../lib/instant.ts";
 import { pause } from "../lib/pause.ts";
 import { JsonText } from "./json-response.ts";
 import type { QueryPart, QueryReader } from "./query.ts";
+import { Nullable } from "./schemas/schema.ts";
 
 const defaultLimit = 20;
 const maxLimit = 1000;
@@ -43,6 +44,17 @@ export const movingPageQuery: QueryPart<PageRequest> = {
   parameters: pageParameters,
   read: (query) => readPage(query, true),
 };
+
+/** The response of every list. */
+export function listOf<Item extends TSchema>(item: Item, name: string) {
+  return t.Object(
+    {
+      data: t.Array(item, { description: "Newest first, unless `order` says otherwise." }),
+      next_cursor: Nullable(t.String({ description: "Send it as `cursor` for the next page; null on the last one." })),
+    },
+    { $id: name },
+  );
+}
 
 export interface UpdatedPage extends PageRequest {
   /** Null: by creation. */

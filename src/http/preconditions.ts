@@ -1,5 +1,6 @@
 /** Conditional requests: `ETag`, `If-None-Match` and `If-Match` (RFC 9110, 13). */
 import { AppError, invalidFields } from "../domain/errors.ts";
+import { toRfc3339 } from "../lib/clock.ts";
 import { matchesTag } from "../lib/entity-tag.ts";
 import { sha256 } from "../lib/sha256.ts";
 import { JsonText, type ResponseHead } from "./json-response.ts";
@@ -44,15 +45,15 @@ interface Changed {
 
 /**
  * Stands for the representation where that also shows what is read or counted meanwhile: with another tag after each reply,
- * `If-Match` could not be met. `updated_at` must be another one after each change.
+ * `If-Match` could not be met. `updatedAt` must be another one after each change.
  */
-export function versionOf({ id, updated_at }: Changed): object {
-  return { id, updated_at };
+export function toVersion({ id, updatedAt }: { readonly id: string; readonly updatedAt: number }): object {
+  return { id, updated_at: toRfc3339(updatedAt) };
 }
 
 /** The representation, with the `ETag` of its version. */
 export function tagVersion<Wire extends Changed>(set: ResponseHead, wire: Wire): Wire {
-  addTag(set, JSON.stringify(versionOf(wire)));
+  addTag(set, JSON.stringify({ id: wire.id, updated_at: wire.updated_at }));
   return wire;
 }
 

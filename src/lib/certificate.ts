@@ -1,4 +1,4 @@
-/** Checks that a certificate and a key match, and reads when the certificate expires. */
+/** Checks that a certificate and a key match, reads when it expires, and knows the failures of one that is not trusted. */
 
 /** A certificate chain and its private key, both in PEM. */
 export interface Certificate {
@@ -22,4 +22,9 @@ function parse<Value>(problem: string, read: () => Value): Value {
   } catch (error) {
     throw new Error(problem, { cause: error });
   }
+}
+
+/** By the code of the error, as OpenSSL names it. Not meant is a certificate for another name: that has its own code. */
+export function isUntrustedCertificate(code: string): boolean {
+  return /^(?!ERR_).*(CERT|SIGNED|ISSUER|LEAF_SIGNATURE|EXPIRED|INVALID_CA|INVALID_PURPOSE)/.test(code);
 }

@@ -1,7 +1,7 @@
 /** The cookie of a browser that signed in before: whose it is, and for how long. */
 import { expect, test } from "bun:test";
 import { readDevice, renderDeviceCookie } from "../../src/api/session/sign-in-guard.ts";
-import { isDeviceOf } from "../../src/domain/device.ts";
+import { isDeviceOf } from "../../src/domain/session.ts";
 import { systemIds } from "../../src/lib/ids.ts";
 
 const nowMs = Date.UTC(2026, 0, 15);

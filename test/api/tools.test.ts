@@ -1,8 +1,7 @@
 /** How accounts manage the tools of their companions, and read what was called. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { sealedAs } from "../../src/core/tools/sealed-as.ts";
 import type { Account, Scope } from "../../src/domain/account.ts";
-import { maxTools } from "../../src/domain/tool.ts";
+import { maxTools, sealedAs } from "../../src/domain/tool.ts";
 import { type ApiClient, apiClient, expectInvalid, expectProblem } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
 import { keepTurn } from "../support/kept-turn.ts";

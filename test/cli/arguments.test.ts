@@ -1,7 +1,6 @@
 /** What every command does with its arguments, its help and its failures. */
 import { expect, test } from "bun:test";
-import { type Action, type Command, CommandFailure, type OptionSpec } from "../../src/cli/command.ts";
-import { file, free } from "../../src/cli/value.ts";
+import { type Action, type Command, CommandFailure, file, free, type OptionSpec } from "../../src/cli/command.ts";
 import { AppError, invalidFields } from "../../src/domain/errors.ts";
 import { runCommand } from "../support/cli.ts";
 

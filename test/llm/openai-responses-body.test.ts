@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../src/domain/companion.ts";
 import { textParts } from "../../src/domain/conversation.ts";
-import { listChatOnlyNames } from "../../src/engines/openai/responses-body.ts";
-import { createResponsesWire } from "../../src/engines/openai/responses-wire.ts";
+import { createResponsesWire, listChatOnlyNames } from "../../src/engines/openai/responses-wire.ts";
 import type { CallPlan } from "../../src/engines/openai/wire.ts";
 import { replyRequest } from "../contracts/llm-provider.ts";
 import { refuseAsResponse } from "../support/mock-responses-rules.ts";

@@ -1,8 +1,8 @@
 /** A server whose companion has tools, and the owner's server that answers their calls. */
-import { sealedAs } from "../../src/core/tools/sealed-as.ts";
+
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
-import type { Tool } from "../../src/domain/tool.ts";
+import { sealedAs, type Tool } from "../../src/domain/tool.ts";
 import { startTestServer, type TestServer, type TestServerOptions, testContext } from "./app.ts";
 import { sendChat } from "./chat.ts";
 

@@ -1,7 +1,7 @@
 /** What hostile results, arguments, addresses and models can make of a turn with tools: nothing but a reply. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { sealedAs } from "../../src/core/tools/sealed-as.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { sealedAs } from "../../src/domain/tool.ts";
 import { createOutgoingHttp } from "../../src/engines/outgoing-http/outgoing-http.ts";
 import { createHttpTools } from "../../src/engines/tool-http/tool-http.ts";
 import { parseAllowedHost } from "../../src/lib/allowed-hosts.ts";

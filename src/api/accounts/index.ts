@@ -2,11 +2,10 @@
 import { jsonResponse } from "../../http/api-description.ts";
 import { requireBaseUrl } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { cutPage, listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { textQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { AccountObject, toWireAccount } from "../../http/schemas/account.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { accountPatchBody, newAccountBody } from "./model.ts";

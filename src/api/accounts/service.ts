@@ -4,9 +4,8 @@ import type { AccountPatch, VoiceAgentGrant, WriteContext } from "../../contract
 import type { Services } from "../../core/dependencies.ts";
 import { type Account, type Principal, plans, roles } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
-import { type FieldError, invalidFields } from "../../domain/errors.ts";
+import { type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { makeOneTimeLink } from "../../domain/one-time-link.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import type { AccountPatchBody, NewAccountBody } from "./model.ts";
 
 type AccountServices = Pick<Services, "store" | "clock" | "ids">;

@@ -1,8 +1,8 @@
 /** `/api/accounts/{id}/voice-agents`: which agents of the voice provider an account may use. */
 import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
+import { listOf } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { newGrantBody } from "./model.ts";
 import { toWireGrant, VoiceAgentGrantObject } from "./responses.ts";

@@ -1,9 +1,8 @@
 /** `GET /api/audit`: who changed what, when, from where. */
 import { jsonResponse } from "../../http/api-description.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
+import { listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { rangeQuery, valueQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { Text } from "../../http/schemas/schema.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { AuditEntryObject, actorsWithoutId, exampleId, toWireAuditEntry } from "./responses.ts";

@@ -1,20 +1,15 @@
 /** `/api/budgets`: how much an account's calls may cost in a day or a month. */
-import { type Budget, maxBudgets } from "../../domain/budget.ts";
+import { maxBudgets } from "../../domain/budget.ts";
+import { missing } from "../../domain/errors.ts";
 import { roundToMicros } from "../../domain/money.ts";
-import { missing } from "../../domain/resource-id.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { collectList, pageQuery } from "../../http/paging.ts";
-import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
+import { collectList, listOf, pageQuery } from "../../http/paging.ts";
+import { readCheck, tagVersion, toVersion } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
 import { budgetPatchBody, budgetPreviewBody, newBudgetBody } from "./model.ts";
 import { BudgetObject, BudgetPreview, toWireBudget } from "./responses.ts";
 import { getBudget, prepareBudget, previewBudget, updateBudget } from "./service.ts";
-
-/** That is another one after each change, and the same whatever is spent. */
-const toVersion = ({ id, updatedAt }: Budget) => versionOf({ id, updated_at: toRfc3339(updatedAt) });
 
 export const budgetRoutes: readonly Route[] = [
   route({

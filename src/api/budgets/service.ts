@@ -6,11 +6,10 @@ import { findLeastReply } from "../../core/turns/least-reply.ts";
 import { noteReached } from "../../core/turns/spending.ts";
 import { listUnpriced, mayBeUnpriced, type PricedServices } from "../../core/turns/unpriced.ts";
 import { type BudgetState, type BudgetSubject, isReached } from "../../domain/budget.ts";
-import { type FieldError, invalidFields } from "../../domain/errors.ts";
+import { type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import type { Cost } from "../../domain/money.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
-import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { omitReadOnly, pickSound } from "../../http/schemas/named-object.ts";
 import { type BudgetPatchBody, budgetPatchBody, budgetPreviewBody, newBudgetBody } from "./model.ts";
 import { BudgetObject } from "./responses.ts";
 
@@ -121,9 +120,8 @@ function listSubjectErrors(sent: SentSubject, known: readonly FieldError[]): Fie
   const named = subjectFields.filter((field) => sent?.[field] != null);
   if (named.length > 1) return named.map(nameOne);
   if (sent?.account === false) return [{ param: "account", detail: "Must be true, or left out." }];
-  const isKnown = known.some(({ param }) => param.split(".")[0] === "metadata");
-  if (sent?.metadata == null || isKnown) return [];
-  const problem = findFilterProblem(sent.metadata);
+  const { metadata } = pickSound<SentSubject>(sent, known);
+  const problem = metadata == null ? null : findFilterProblem(metadata);
   return problem === null ? [] : [{ param: "metadata", detail: problem }];
 }
 
@@ -154,12 +152,12 @@ async function listChoices({ store }: BudgetServices, accountId: string, subject
   const { spending, apiKeys } = store;
   const counted = "keyId" in subject ? new Set(await spending.listCountedKeys(subject.keyId)) : null;
   const keys = counted === null ? [] : await apiKeys.list(accountId);
-  // Such a key calls every companion of the account, whoever made it.
+  // Such a key calls every companion of the account, no matter who made it.
   const callsAll = keys.some(({ id, scopes }) => counted?.has(id) && scopes.includes("chat:write"));
   return await spending.listChoices(accountId, callsAll ? { account: true } : subject);
 }
 
-/** A budget cannot stop at a limit what nobody knows the cost of. */
+/** A budget cannot stop at a limit what no one knows the cost of. */
 async function requirePrices(services: BudgetServices, accountId: string, subject: BudgetSubject): Promise<void> {
   if (!mayBeUnpriced(services)) return;
   const unpriced = listUnpriced(services, await listChoices(services, accountId, subject));

@@ -7,14 +7,14 @@ import { instructFor } from "../../domain/visitor-prompt.ts";
 import { embedTokenParam, eventStream } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { RightOfToken } from "../../http/embed-guard.ts";
-import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
+import { requireJsonContentType } from "../../http/json-body.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { EventStream } from "../../http/sse.ts";
 import { respondWithTurn } from "../../http/stream-response.ts";
 import { toUuid } from "../../lib/ids.ts";
-import { type DecisionRequest, decisionRequest } from "./model.ts";
+import { decisionBodies, type Sent } from "./model.ts";
 import type { Sending } from "./sending.ts";
 
 /** Throws `not_found` for an id that cannot be any call's. */
@@ -29,7 +29,7 @@ export async function streamDecision(
   services: Services,
   { request, set, visitor, ...start }: Omit<Sending, "sessionId" | "work">,
   callId: string,
-  { approve: isApproved, session_id, visitor_id }: DecisionRequest,
+  { approve: isApproved, session_id, visitor_id }: Sent<typeof decisionBodies.own>,
 ): Promise<Response> {
   const { companion } = start;
   const sessionId = session_id.toLowerCase();
@@ -74,7 +74,7 @@ export const confirmationRoutes: readonly Route[] = [
     tag: "Embed",
     summary: "Decide on a call that waits for the visitor",
     access: "embed",
-    body: jsonBody(decisionRequest, { limitBytes: embedBodyLimitBytes }),
+    body: decisionBodies.own,
     document: () => ({
       description:
         "For a tool with `confirm`: once, and within ten minutes of `event: confirm`. The response streams the rest of the " +

@@ -1,10 +1,10 @@
 /** What visitors leave for the team, as a widget sends it, and a platform for its visitors. */
-import { type Static, type TProperties, Type as t } from "@sinclair/typebox";
+import { Type as t } from "@sinclair/typebox";
 import { normalizeEmail } from "../../domain/email.ts";
 import { maxComment, ratingReasons } from "../../domain/feedback.ts";
 import { nullishUuid } from "../../http/schemas/chat-message.ts";
-import { checkWith, compileChecker, Nullable, Nullish, OneOf, Text, uuidPattern } from "../../http/schemas/schema.ts";
-import { describeVisitor, listVisitorFaults } from "../../http/schemas/visitor.ts";
+import { Nullable, Nullish, OneOf, Text, uuidPattern } from "../../http/schemas/schema.ts";
+import { makeBodies } from "./model.ts";
 
 /** One address that stands in a header as it is. */
 const plainAddress = /^[^\s@<>,;:"()[\]\\]+@[^\s@<>,;:"()[\]\\]+\.[^\s@<>,;:"()[\]\\]+$/;
@@ -44,21 +44,6 @@ const describeResolved = () => ({
   resolved: Nullable(t.Boolean({ description: "Null takes the word back." })),
 });
 
-/** What a widget sends, and the same with the visitor for whom a platform vouches. */
-function makeCheckers<Properties extends TProperties>(describe: () => Properties, name: string) {
-  const own = compileChecker(() => t.Object(describe(), { $id: name }));
-  const description = "As on the public route, with the visitor for whom the platform vouches.";
-  const relayed = compileChecker(() =>
-    t.Object({ ...describe(), ...describeVisitor() }, { $id: `Key${name}`, description }),
-  );
-  return { own, relayed, checkRelayed: (sent: unknown) => checkWith(relayed, sent, listVisitorFaults(sent)) };
-}
-
-export const contactRequests = makeCheckers(describeContact, "ContactRequest");
-export type ContactRequest = Static<(typeof contactRequests)["own"]["schema"]>;
-
-export const ratingRequests = makeCheckers(describeRating, "RatingRequest");
-export type RatingRequest = Static<(typeof ratingRequests)["own"]["schema"]>;
-
-export const resolvedRequests = makeCheckers(describeResolved, "ResolvedRequest");
-export type ResolvedRequest = Static<(typeof resolvedRequests)["own"]["schema"]>;
+export const contactBodies = makeBodies("ContactRequest", describeContact);
+export const ratingBodies = makeBodies("RatingRequest", describeRating);
+export const resolvedBodies = makeBodies("ResolvedRequest", describeResolved);

@@ -3,24 +3,21 @@ import { AppError } from "../../domain/errors.ts";
 import { stateConflict } from "../../domain/handoff.ts";
 import { embedTokenParam } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { addRateLimitHeaders, admitClient, refuse } from "../../http/rate-limit.ts";
 import { type Route, route } from "../../http/route.ts";
 import { toUuid } from "../../lib/ids.ts";
-import {
-  type ContactRequest,
-  contactRequests,
-  type RatingRequest,
-  type ResolvedRequest,
-  ratingRequests,
-  resolvedRequests,
-} from "./feedback-model.ts";
+import { contactBodies, ratingBodies, resolvedBodies } from "./feedback-model.ts";
 import { admitSender, getAnswering, openVisitor } from "./key-chat.ts";
+import type { Sent } from "./model.ts";
 import { describeMessage } from "./reply-routes.ts";
 import { placeOfBody, type VisitorCall } from "./visitor-place.ts";
 
 /** `admit`: called once before it is kept. */
-async function leaveContact(call: VisitorCall, body: ContactRequest, admit: () => Promise<void>): Promise<void> {
+async function leaveContact(
+  call: VisitorCall,
+  body: Sent<typeof contactBodies.own>,
+  admit: () => Promise<void>,
+): Promise<void> {
   const place = placeOfBody(call, body);
   const { people, store } = call.services;
   if (!(await people.takesContact(call.companion))) {
@@ -38,14 +35,14 @@ function readMessageId(messageId: string): string {
   return clientId;
 }
 
-async function rate(call: VisitorCall, clientId: string, body: RatingRequest): Promise<void> {
+async function rate(call: VisitorCall, clientId: string, body: Sent<typeof ratingBodies.own>): Promise<void> {
   if (!call.companion.ratings) throw new AppError("conflict", "Replies of this companion are not rated.");
   const { rating, reasons, comment } = body;
   const given = rating && { rating, reasons: [...new Set(reasons ?? [])], comment: comment || null };
   await call.services.people.rate(placeOfBody(call, body), clientId, given);
 }
 
-async function setResolved(call: VisitorCall, body: ResolvedRequest): Promise<void> {
+async function setResolved(call: VisitorCall, body: Sent<typeof resolvedBodies.own>): Promise<void> {
   if (!call.companion.askResolved) {
     throw new AppError("conflict", "Visitors of this companion are not asked whether it is resolved.");
   }
@@ -76,7 +73,7 @@ export const feedbackRoutes: readonly Route[] = [
     summary: "Leave a contact for the team",
     access: "embed",
     asksWork: true,
-    body: jsonBody(contactRequests.own, { limitBytes: embedBodyLimitBytes }),
+    body: contactBodies.own,
     document: () => ({
       description: `${describeContact} An address may do so 20 times an hour, unless the operator set another number.`,
       params: { token: embedTokenParam },
@@ -102,7 +99,7 @@ export const feedbackRoutes: readonly Route[] = [
     summary: "Rate a reply",
     access: "embed",
     isLive: true,
-    body: jsonBody(ratingRequests.own, { limitBytes: embedBodyLimitBytes }),
+    body: ratingBodies.own,
     document: () => ({
       description: describeRating,
       params: { token: embedTokenParam, message_id: describeMessage() },
@@ -123,7 +120,7 @@ export const feedbackRoutes: readonly Route[] = [
     summary: "Say whether it is resolved",
     access: "embed",
     isLive: true,
-    body: jsonBody(resolvedRequests.own, { limitBytes: embedBodyLimitBytes }),
+    body: resolvedBodies.own,
     document: () => ({
       description: describeResolved,
       params: { token: embedTokenParam },
@@ -142,10 +139,7 @@ export const feedbackRoutes: readonly Route[] = [
     tag: "Relayed people",
     summary: "Leave a contact for the team, for a platform's visitor",
     access: "chat:write",
-    body: {
-      ...jsonBody(contactRequests.relayed, { limitBytes: embedBodyLimitBytes }),
-      check: contactRequests.checkRelayed,
-    },
+    body: contactBodies.relayed,
     document: () => ({
       description: `${describeContact} Without a limit by address.`,
       bodyExample: { ...contactExample, ...keyVisitor },
@@ -167,10 +161,7 @@ export const feedbackRoutes: readonly Route[] = [
     tag: "Relayed people",
     summary: "Rate a reply, for a platform's visitor",
     access: "chat:write",
-    body: {
-      ...jsonBody(ratingRequests.relayed, { limitBytes: embedBodyLimitBytes }),
-      check: ratingRequests.checkRelayed,
-    },
+    body: ratingBodies.relayed,
     document: () => ({
       description: describeRating,
       params: { message_id: describeMessage() },
@@ -193,10 +184,7 @@ export const feedbackRoutes: readonly Route[] = [
     tag: "Relayed people",
     summary: "Say whether it is resolved, for a platform's visitor",
     access: "chat:write",
-    body: {
-      ...jsonBody(resolvedRequests.relayed, { limitBytes: embedBodyLimitBytes }),
-      check: resolvedRequests.checkRelayed,
-    },
+    body: resolvedBodies.relayed,
     document: () => ({
       description: describeResolved,
       bodyExample: { ...resolvedExample, ...keyVisitor },

@@ -3,12 +3,11 @@ import type { Services } from "../../core/dependencies.ts";
 import type { VerifiedVisitor } from "../../core/visitors/visitors.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { invalidFields } from "../../domain/errors.ts";
+import { invalidFields, missing, readId } from "../../domain/errors.ts";
 import { toExplainedError } from "../../domain/reply-failure.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { eventStream } from "../../http/api-description.ts";
 import { rightOfKey } from "../../http/caller-right.ts";
-import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
+import { requireJsonContentType } from "../../http/json-body.ts";
 import type { ResponseHead } from "../../http/json-response.ts";
 import { textQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -18,7 +17,7 @@ import { addHeaders } from "../../http/stream-response.ts";
 import { admitVisitor } from "../../http/visitor-window.ts";
 import { describeCall, readCallId, streamDecision } from "./confirmation-routes.ts";
 import { nameSession, streamReply } from "./index.ts";
-import { checkKeyDecision, checkKeyMessage, type KeyChatRequest, keyChatRequest, keyDecisionRequest } from "./model.ts";
+import { decisionBodies, relayedChat, type Sent } from "./model.ts";
 import { cancelReply, followReply, noSuchReply } from "./reply-responses.ts";
 import { describeConversation, describeEvents, describeMessage, describeOffset, readCall } from "./reply-routes.ts";
 
@@ -35,7 +34,7 @@ export async function getAnswering({ store }: Services, { account }: Principal, 
 export async function openVisitor(
   { visitors }: Services,
   { accountId, visitorAuth }: Companion,
-  body: Pick<KeyChatRequest, "visitor">,
+  body: Pick<Sent<typeof relayedChat>, "visitor">,
 ): Promise<VerifiedVisitor | null> {
   const claims = toClaims(body);
   if (claims !== null) return await visitors.vouch(accountId, claims);
@@ -49,7 +48,7 @@ export function admitSender(
   services: Services,
   { id }: Companion,
   visitor: VerifiedVisitor | null,
-  body: Pick<KeyChatRequest, "visitor" | "visitor_id">,
+  body: Pick<Sent<typeof relayedChat>, "visitor" | "visitor_id">,
   { headers }: ResponseHead,
 ): Promise<void> {
   if (visitor !== null) return admitVisitor(services, id, "sub", body.visitor?.sub, headers);
@@ -69,7 +68,7 @@ export const conversationQuery = {
   ),
 };
 
-/** Of the conversation in the query. Throws `not_found` for a visitor for whom nobody ever vouched. */
+/** Of the conversation in the query. Throws `not_found` for a visitor for whom no one ever vouched. */
 export async function findVisitor(
   { visitors }: Services,
   { accountId }: Companion,
@@ -89,7 +88,7 @@ export const keyChatRoutes: readonly Route[] = [
     tag: "Relayed chat",
     summary: "Relay a visitor's message and stream the reply",
     access: "chat:write",
-    body: { ...jsonBody(keyChatRequest, { limitBytes: embedBodyLimitBytes }), check: checkKeyMessage },
+    body: relayedChat,
     document: () => ({
       description:
         "The public chat for platforms whose servers stand between: the same body and the same stream, kept and counted " +
@@ -180,7 +179,7 @@ export const keyChatRoutes: readonly Route[] = [
     tag: "Relayed chat",
     summary: "Pass on a visitor's decision on a call",
     access: "chat:write",
-    body: { ...jsonBody(keyDecisionRequest, { limitBytes: embedBodyLimitBytes }), check: checkKeyDecision },
+    body: decisionBodies.relayed,
     document: () => ({
       description: "As on the public chat, with the `visitor` that was sent with the message.",
       params: { call_id: describeCall() },

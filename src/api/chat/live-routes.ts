@@ -7,13 +7,13 @@ import type { ConversationKey } from "../../domain/conversation.ts";
 import { type ApiResponse, embedTokenParam } from "../../http/api-description.ts";
 import { rightOfKey } from "../../http/caller-right.ts";
 import { clientOf } from "../../http/client.ts";
-import { embedBodyLimitBytes, jsonBody, requireJsonContentType } from "../../http/json-body.ts";
+import { requireJsonContentType } from "../../http/json-body.ts";
 import { textQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
 import { LiveEventData, LivePageObject } from "../../http/schemas/live.ts";
 import { conversationQuery, findVisitor, getAnswering, openVisitor } from "./key-chat.ts";
 import { answerListener, noConversation, readKey, requirePeople } from "./live.ts";
-import { checkKeyLiveReport, keyLiveReport, type LiveReport, liveReport } from "./model.ts";
+import { liveBodies, type Sent } from "./model.ts";
 import { describeConversation } from "./reply-routes.ts";
 
 const path = "/api/embed/{token}/live";
@@ -96,7 +96,7 @@ export const liveRoutes: readonly Route[] = [
     summary: "Report what the visitor types and sees",
     access: "embed",
     isLive: true,
-    body: jsonBody(liveReport, { limitBytes: embedBodyLimitBytes }),
+    body: liveBodies.own,
     document: () => ({
       params: { token: embedTokenParam },
       responses: reported,
@@ -140,7 +140,7 @@ export const keyLiveRoutes: readonly Route[] = [
     tag: "Relayed people",
     summary: "Report what a visitor types and sees, for a platform",
     access: "chat:write",
-    body: { ...jsonBody(keyLiveReport, { limitBytes: embedBodyLimitBytes }), check: checkKeyLiveReport },
+    body: liveBodies.relayed,
     document: () => ({ responses: reported, errors: ["conflict"] }),
     async handle({ services, principal, request, params, readBody }) {
       const companion = await getAnswering(services, principal, params.id);
@@ -165,7 +165,7 @@ async function report(
   { store, live }: Services,
   companion: Companion,
   ownVisitorId: string | null,
-  { session_id, visitor_id, typing, seen }: LiveReport,
+  { session_id, visitor_id, typing, seen }: Sent<typeof liveBodies.own>,
 ): Promise<void> {
   const visitorId = ownVisitorId ?? visitor_id?.toLowerCase() ?? null;
   const key: ConversationKey = { companionId: companion.id, sessionId: session_id.toLowerCase(), visitorId };
@@ -174,7 +174,7 @@ async function report(
   if (found === null) throw noConversation();
   const { accountId, conversationId, newestSeq, handoff } = found;
   if (seen !== undefined) await store.handoffs.markSeen(key, Math.min(seen, newestSeq));
-  // In plain talk nobody is there to see it.
+  // In plain talk no one is there to see it.
   if (typing === undefined || handoff === null) return;
   const writer = { by: "visitor", personId: null, name: null } as const;
   live.noteTyping({ accountId, companionId: companion.id, conversationId, isTyping: typing, ...writer });

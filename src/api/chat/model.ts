@@ -1,6 +1,7 @@
 /** What a visitor's widget sends, and a platform for its visitors. */
-import { type Static, Type as t } from "@sinclair/typebox";
+import { type Static, type TObject, type TProperties, Type as t } from "@sinclair/typebox";
 import type { FieldError } from "../../domain/errors.ts";
+import { embedBodyLimitBytes, type JsonBody, uncheckedBody } from "../../http/json-body.ts";
 import { messageText, nullishUuid } from "../../http/schemas/chat-message.ts";
 import { checkWith, compileChecker, Nullish, Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { describeVisitor, listVisitorFaults } from "../../http/schemas/visitor.ts";
@@ -39,6 +40,47 @@ export const chatRequest = compileChecker(() =>
 );
 export type ChatRequest = Static<typeof chatRequest.schema>;
 
+const limits = { limitBytes: embedBodyLimitBytes };
+
+type VisitorFields = ReturnType<typeof describeVisitor>;
+
+/** Throws `invalid_request` with all that is at fault. */
+function relay<Fields extends TProperties>(
+  name: string,
+  describe: () => Fields,
+  as: string,
+  listFaults: (sent: unknown) => FieldError[] = () => [],
+): JsonBody<Static<TObject<Fields & VisitorFields>>> {
+  const description = `As ${as}, with the visitor for whom the platform vouches.`;
+  const checker = compileChecker(() =>
+    t.Object({ ...describe(), ...describeVisitor() }, { $id: `Key${name}`, description }),
+  );
+  const check = (sent: unknown) => checkWith(checker, sent, [...listFaults(sent), ...listVisitorFaults(sent)]);
+  return { ...uncheckedBody(checker, limits), check };
+}
+
+/** What a widget sends, and the same with the visitor for whom a platform vouches: as the bodies of both routes. */
+export function makeBodies<Fields extends TProperties>(
+  name: string,
+  describe: () => Fields,
+  as = "on the public route",
+) {
+  const checker = compileChecker(() => t.Object(describe(), { $id: name }));
+  const own: JsonBody<Static<TObject<Fields>>> = { ...uncheckedBody(checker, limits), check: checker.check };
+  return { own, relayed: relay(name, describe, as) };
+}
+
+/** What was sent, as it is read. */
+export type Sent<Body extends JsonBody<unknown>> = ReturnType<Body["check"]>;
+
+/** What a platform sends for one of its visitors. */
+export const relayedChat = relay(
+  "ChatRequest",
+  () => chatRequest.schema.properties,
+  "in the public chat",
+  (sent) => listNamingFaults(sent as Partial<ChatRequest> | null),
+);
+
 /** Decides on a call that a model asked for. */
 const describeDecision = () => ({
   approve: t.Boolean({
@@ -52,18 +94,7 @@ const describeDecision = () => ({
   visitor_id: nullishUuid("The visitor's id, if one was sent with the message. Ignored for verified visitors."),
 });
 
-export const decisionRequest = compileChecker(() => t.Object(describeDecision(), { $id: "DecisionRequest" }));
-export type DecisionRequest = Static<typeof decisionRequest.schema>;
-
-export const keyDecisionRequest = compileChecker(() =>
-  t.Object(
-    { ...describeDecision(), ...describeVisitor() },
-    {
-      $id: "KeyDecisionRequest",
-      description: "As in the public chat, with the visitor for whom the platform vouches.",
-    },
-  ),
-);
+export const decisionBodies = makeBodies("DecisionRequest", describeDecision, "in the public chat");
 
 /** What a visitor who follows a conversation reports of it. */
 const describeLiveReport = () => ({
@@ -85,27 +116,7 @@ const describeLiveReport = () => ({
   ),
 });
 
-export const liveReport = compileChecker(() => t.Object(describeLiveReport(), { $id: "LiveReport" }));
-export type LiveReport = Static<typeof liveReport.schema>;
-
-export const keyLiveReport = compileChecker(() =>
-  t.Object(
-    { ...describeLiveReport(), ...describeVisitor() },
-    { $id: "KeyLiveReport", description: "As on the public route, with the visitor for whom the platform vouches." },
-  ),
-);
-
-/** What a platform sends for one of its visitors. */
-export const keyChatRequest = compileChecker(() =>
-  t.Object(
-    {
-      ...chatRequest.schema.properties,
-      ...describeVisitor(),
-    },
-    { $id: "KeyChatRequest", description: "As in the public chat, with the visitor for whom the platform vouches." },
-  ),
-);
-export type KeyChatRequest = Static<typeof keyChatRequest.schema>;
+export const liveBodies = makeBodies("LiveReport", describeLiveReport);
 
 /** Asks for a person. */
 const describeAsk = () => ({
@@ -118,36 +129,7 @@ const describeAsk = () => ({
   reason: Nullish(Text({ maxLength: 500, description: "Why, for the team." })),
 });
 
-export const personRequest = compileChecker(() => t.Object(describeAsk(), { $id: "PersonRequest" }));
-export type PersonRequest = Static<typeof personRequest.schema>;
-
-export const keyPersonRequest = compileChecker(() =>
-  t.Object(
-    { ...describeAsk(), ...describeVisitor() },
-    { $id: "KeyPersonRequest", description: "As in the public chat, with the visitor for whom the platform vouches." },
-  ),
-);
-
-/** Throws `invalid_request` with all that is at fault. */
-export function checkKeyMessage(sent: unknown): KeyChatRequest {
-  const body = sent as Partial<KeyChatRequest> | null;
-  return checkWith(keyChatRequest, sent, [...listNamingFaults(body), ...listVisitorFaults(sent)]);
-}
-
-/** Throws `invalid_request` with all that is at fault. */
-export function checkKeyLiveReport(sent: unknown): Static<typeof keyLiveReport.schema> {
-  return checkWith(keyLiveReport, sent, listVisitorFaults(sent));
-}
-
-/** Throws `invalid_request` with all that is at fault. */
-export function checkKeyDecision(sent: unknown): Static<typeof keyDecisionRequest.schema> {
-  return checkWith(keyDecisionRequest, sent, listVisitorFaults(sent));
-}
-
-/** Throws `invalid_request` with all that is at fault. */
-export function checkKeyPerson(sent: unknown): Static<typeof keyPersonRequest.schema> {
-  return checkWith(keyPersonRequest, sent, listVisitorFaults(sent));
-}
+export const personBodies = makeBodies("PersonRequest", describeAsk, "in the public chat");
 
 /** What a named message lacks; the rest of it may not have been checked. */
 export function listNamingFaults(body: Partial<ChatRequest> | null): FieldError[] {

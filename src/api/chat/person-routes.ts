@@ -6,7 +6,6 @@ import { invalidFields } from "../../domain/errors.ts";
 import { conversationStates, type Handoff, stateConflict } from "../../domain/handoff.ts";
 import { embedTokenParam, jsonResponse } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
-import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
 import { uuidQuery } from "../../http/query.ts";
 import { addRateLimitHeaders, admitClient, refuse } from "../../http/rate-limit.ts";
 import { type Route, route } from "../../http/route.ts";
@@ -14,7 +13,7 @@ import { namedObject } from "../../http/schemas/named-object.ts";
 import { OneOf } from "../../http/schemas/schema.ts";
 import { toUuid } from "../../lib/ids.ts";
 import { admitSender, conversationQuery, getAnswering, openVisitor } from "./key-chat.ts";
-import { checkKeyPerson, keyPersonRequest, type PersonRequest, personRequest } from "./model.ts";
+import { personBodies, type Sent } from "./model.ts";
 import { describeConversation } from "./reply-routes.ts";
 import { placeOf, placeOfBody, type VisitorCall } from "./visitor-place.ts";
 
@@ -44,7 +43,11 @@ function toWirePersonAsked(
 }
 
 /** `admit`: as that of `People.ask`. */
-async function ask(asking: VisitorCall, body: PersonRequest, admit?: () => Promise<void>): Promise<PersonAsked> {
+async function ask(
+  asking: VisitorCall,
+  body: Sent<typeof personBodies.own>,
+  admit?: () => Promise<void>,
+): Promise<PersonAsked> {
   const { services, companion } = asking;
   const place = placeOfBody(asking, body);
   if (companion.handoff === null) throw noPeople(null);
@@ -90,7 +93,7 @@ export const personRoutes: readonly Route[] = [
     summary: "Ask for a person of the team",
     access: "embed",
     asksWork: true,
-    body: jsonBody(personRequest, { limitBytes: embedBodyLimitBytes }),
+    body: personBodies.own,
     document: () => ({
       description:
         "For a companion with `handoff`. Where a person is available the conversation waits for one (`waiting`) until `until`; " +
@@ -138,7 +141,7 @@ export const personRoutes: readonly Route[] = [
     tag: "Relayed people",
     summary: "Ask for a person of the team, for a platform's visitor",
     access: "chat:write",
-    body: { ...jsonBody(keyPersonRequest, { limitBytes: embedBodyLimitBytes }), check: checkKeyPerson },
+    body: personBodies.relayed,
     document: () => ({
       description:
         "As in the public chat, with the visitor for whom the platform vouches, and without a limit by address.",
@@ -174,7 +177,7 @@ export const personRoutes: readonly Route[] = [
     async handle({ services, principal, request, params, query: { sessionId, visitorId, visitorSub } }) {
       const companion = await getAnswering(services, principal, params.id);
       const verified = visitorSub === null ? null : await services.visitors.findId(companion.accountId, visitorSub);
-      // Nobody vouched for them before: the companion answers them.
+      // No one vouched for them before: the companion answers them.
       if (visitorSub !== null && verified === null) return;
       await goBack({ services, request, companion, visitor: null }, sessionId, verified ?? visitorId);
     },

@@ -1,10 +1,8 @@
 /** `/api/companions/{id}/avatar`: the image that a companion shows, kept by the server. */
 import { Type as t } from "@sinclair/typebox";
-import { AppError } from "../../domain/errors.ts";
-import { missing } from "../../domain/resource-id.ts";
+import { AppError, missing } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
-import type { JsonBody } from "../../http/json-body.ts";
-import { mediaTypeOf } from "../../http/json-body.ts";
+import { type JsonBody, mediaTypeOf } from "../../http/json-body.ts";
 import { readCheck, respondVersioned } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
 import { later } from "../../lib/later.ts";

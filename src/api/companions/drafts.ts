@@ -2,9 +2,8 @@
 import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { AppError, invalidFields } from "../../domain/errors.ts";
+import { AppError, invalidFields, missing } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
-import { missing } from "../../domain/resource-id.ts";
 import type { Draft, VersionSettings } from "../../domain/version.ts";
 import { requirePrices } from "./priced-companions.ts";
 import { mergeMetadata, readCompanionPatch, readMergePatch } from "./read-settings.ts";
@@ -29,7 +28,7 @@ export function listConflicts(companion: Companion, { base, patch }: Pick<Draft,
   return toWireNames(Object.fromEntries(changed.map((field) => [field, true])));
 }
 
-/** Makes the draft anew from a merge patch over what is live. Throws as a change of the companion does. */
+/** Makes the draft again from a merge patch over what is live. Throws as a change of the companion does. */
 export async function putDraft(
   services: CompanionServices,
   principal: Principal,

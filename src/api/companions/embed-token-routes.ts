@@ -1,9 +1,8 @@
 /** `/api/companions/{id}/embed-tokens`: what opens a companion to visitors. */
 import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { cutPage, listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { newEmbedTokenBody } from "./model.ts";
 import { EmbedTokenObject, toWireEmbedToken } from "./responses.ts";
 import { getCompanion, listEmbedTokens, prepareEmbedToken, revokeEmbedToken } from "./service.ts";

@@ -2,10 +2,9 @@
 import type { PageRequest } from "../../contracts/store/store.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { isMergePatch, uncheckedBody } from "../../http/json-body.ts";
-import { collectList } from "../../http/paging.ts";
+import { collectList, listOf } from "../../http/paging.ts";
 import { addTag, readCheck, respondVersioned } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { applyRoute } from "./apply/index.ts";
 import { avatarRoutes } from "./avatar-routes.ts";
 import { batchRoute } from "./batch-route.ts";

@@ -1,8 +1,7 @@
 /** What owners send to companions. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { nameText } from "../../http/schemas/name.ts";
+import { nameText, slugText } from "../../http/schemas/name.ts";
 import { compileBody, compileChecker, Nullish } from "../../http/schemas/schema.ts";
-import { slugText } from "../../http/schemas/slug.ts";
 import { companionFields } from "./fields.ts";
 
 export const companionSlug = () =>

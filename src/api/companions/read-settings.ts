@@ -14,7 +14,7 @@ import { isJsonObject } from "../../domain/json.ts";
 import { findMetadataProblem, isTooDeep, mergePatch } from "../../domain/metadata.ts";
 import { normalizeOrigin } from "../../domain/origin.ts";
 import { listGreetingErrors, toAppearance } from "../../http/schemas/appearance.ts";
-import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { omitReadOnly, pickSound } from "../../http/schemas/named-object.ts";
 import { type Checker, maxListedErrors } from "../../http/schemas/schema.ts";
 import { companionFields } from "./fields.ts";
 import { companionPatchBody, newCompanionBody, type SentSettings } from "./model.ts";
@@ -98,11 +98,9 @@ export async function listSettingErrors(
   const errors = checker.listErrors(body);
   // The further checks need values of the right types, and a truncated list does not name all the others.
   if (errors.length >= maxListedErrors) return errors;
-  const faulty = new Set(errors.map((error) => error.param.split(".", 1)[0]));
   // The checker refuses a body that is not an object.
-  if (faulty.has("")) return [];
-  const entries = Object.entries(body as object).filter(([name]) => !faulty.has(name));
-  const sound: SentSettings = Object.fromEntries(entries);
+  if (errors.some(({ param }) => param === "")) return [];
+  const sound: SentSettings = pickSound(body, errors);
   return [...errors, ...listRuleErrors(sound, rules, current), ...(await listVoiceErrors(sound, rules, current))];
 }
 

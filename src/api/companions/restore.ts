@@ -1,11 +1,9 @@
 /** Makes a companion what it was in one of its versions: its fields and its tools, in one change. */
 import type { ToolChange, WriteContext } from "../../contracts/store/store.ts";
-import { sealedAs } from "../../core/tools/sealed-as.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
-import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
-import { missing } from "../../domain/resource-id.ts";
-import { builtInPrefix, maxTools, type Tool } from "../../domain/tool.ts";
+import { AppError, type FieldError, invalidFields, missing } from "../../domain/errors.ts";
+import { builtInPrefix, maxTools, sealedAs, type Tool } from "../../domain/tool.ts";
 import type { CompanionVersion, ToolSettings, VersionSettings, VersionSource } from "../../domain/version.ts";
 import { findFaults } from "../../http/schemas/tool-faults.ts";
 import { toWireToolSettings } from "../../http/schemas/tool-settings.ts";
@@ -149,7 +147,7 @@ async function checkTools(
   for (const tool of [...creates, ...changed]) {
     const { url, tools, ...others } = toWireToolSettings(tool);
     const settings = { ...others, tools: tools && [...tools] };
-    // Nobody enters the URL of one that the server answers itself.
+    // No one enters the URL of one that the server answers itself.
     const sent = tool.target.url.startsWith(builtInPrefix) ? settings : { ...settings, url };
     const found = await findFaults(sent, tool.target.type, (address) => outgoing.findFault(address));
     faults.push(...found.map(({ param, detail }) => ({ param: `tools.${tool.name}.${param}`, detail })));

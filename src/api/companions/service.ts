@@ -7,7 +7,7 @@ import type { PricedServices } from "../../core/turns/unpriced.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion, EmbedToken } from "../../domain/companion.ts";
 import { makeEmbedToken } from "../../domain/credentials.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { missing, readId } from "../../domain/errors.ts";
 import type { ChangeVia } from "../../domain/version.ts";
 import type { NewEmbedTokenBody } from "./model.ts";
 import { requirePrices } from "./priced-companions.ts";

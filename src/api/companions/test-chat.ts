@@ -1,12 +1,11 @@
 /** What owners send to a test chat, and the trace that they get of it. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { readArguments } from "../../core/tools/call-arguments.ts";
 import type { TrialTrace } from "../../core/turns/trial.ts";
 import { type HistoryMessage, textOf, textParts } from "../../domain/conversation.ts";
 import type { FieldError } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { isClean, isWithin } from "../../domain/metadata.ts";
-import { maxArgumentDepth } from "../../domain/tool.ts";
+import { maxArgumentDepth, readArguments } from "../../domain/tool.ts";
 import { messageText, nullishUuid } from "../../http/schemas/chat-message.ts";
 import { AnyObject, checkWith, compileChecker, Nullish, Text } from "../../http/schemas/schema.ts";
 import { describeVisitor, listVisitorFaults } from "../../http/schemas/visitor.ts";

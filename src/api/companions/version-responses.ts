@@ -2,9 +2,8 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Companion as StoredCompanion } from "../../domain/companion.ts";
 import { type CompanionVersion, changeVias, type Draft, type VersionFacts } from "../../domain/version.ts";
-import { anyValue } from "../../http/schemas/json-value.ts";
 import { closedObject, instant, namedObject } from "../../http/schemas/named-object.ts";
-import { Nullable, OneOf } from "../../http/schemas/schema.ts";
+import { anyValue, Nullable, OneOf } from "../../http/schemas/schema.ts";
 import { shownToolFields } from "../../http/schemas/tool-fields.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { CompanionObject, makeSettingsFields } from "./responses.ts";

@@ -1,12 +1,11 @@
 /** `/api/companions/{id}/versions`: what a companion was, and how it becomes that again. */
-import { missing, readId } from "../../domain/resource-id.ts";
+import { missing, readId } from "../../domain/errors.ts";
 import { maxVersions } from "../../domain/version.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
-import { numberedPageQuery, toWireList } from "../../http/paging.ts";
+import { listOf, numberedPageQuery, toWireList } from "../../http/paging.ts";
 import { addTag, readCheck } from "../../http/preconditions.ts";
 import { valueQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { toVersion, toWireCompanion } from "./responses.ts";
 import { getVersion, restoreVersion } from "./restore.ts";
 import { getCompanion } from "./service.ts";

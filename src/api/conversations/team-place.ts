@@ -6,9 +6,9 @@ import type { TeamPlace } from "../../core/people/people.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
+import { missing, readId } from "../../domain/errors.ts";
 import { type Rating, sealedCommentName, sealedContactName } from "../../domain/feedback.ts";
 import { type Handoff, reachMs, stateConflict } from "../../domain/handoff.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
 import { actingPerson } from "../../http/acting-person.ts";
 import { openOrNull } from "../../lib/sealing.ts";
@@ -42,7 +42,7 @@ export async function openConversation(
 
 /** Throws `conflict` where people cannot step in. */
 export function requirePeople({ companion, handoff }: OpenedConversation): void {
-  // Asked for or not: whoever left a contact is written to.
+  // Asked for or not: a visitor who left a contact is written to.
   if (companion.handoff !== null || handoff?.isAsked || (handoff?.status ?? null) !== null) return;
   throw stateConflict("Set the companion's `handoff` first: people cannot step into its conversations.", handoff);
 }

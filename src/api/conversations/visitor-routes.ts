@@ -5,14 +5,13 @@
 import { Type as t } from "@sinclair/typebox";
 import { maxWaitSeconds, whileQuiet } from "../../core/turns/quiet-conversation.ts";
 import type { Message } from "../../domain/conversation.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { missing, readId } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { embedBodyLimitBytes, jsonBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
+import { listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
 import { nullishUuid } from "../../http/schemas/chat-message.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { compileChecker, Text, uuidPattern } from "../../http/schemas/schema.ts";
 import { messagePageQuery, readCalls, toWireMessages } from "./message-paging.ts";
 import { OwnConversation, OwnConversationWithMessages, toVisitorConversation, toVisitorMessage } from "./responses.ts";
@@ -107,7 +106,7 @@ export const visitorConversationRoutes: readonly Route[] = [
       const taking = { id: visitor.id, sealed: await services.visitors.seal(visitor), arrivalMark };
       contextOf(request, services.ids).allowSilence(maxWaitSeconds + 10);
       const { store, live } = services;
-      // Only then somebody can listen to it.
+      // Only then someone can listen to it.
       const before = companion.handoff === null ? null : await store.handoffs.findLive(from);
       await whileQuiet(services, from, request.signal, () => store.conversations.merge(from, taking));
       if (before !== null) live.noteChanged({ ...before, key: from });

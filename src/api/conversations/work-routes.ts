@@ -1,15 +1,13 @@
 /** `/api/conversations/{id}` and below: what the team keeps of a conversation: status, assignee, tags, notes and history. */
 import { sealedReasonName } from "../../core/people/visitors-side.ts";
-import { invalidFields } from "../../domain/errors.ts";
+import { invalidFields, missing, readId } from "../../domain/errors.ts";
 import { maxNotes } from "../../domain/handoff.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { actingPerson } from "../../http/acting-person.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
+import { listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { ConversationObject, ConversationRows } from "../../http/schemas/conversation.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { openOrNull } from "../../lib/sealing.ts";
 import { conversationPatchBody, noteBody } from "./team-model.ts";
 import { noteName, openConversation, openNote, requirePeople, toPlace } from "./team-place.ts";

@@ -15,7 +15,7 @@ interface Shell {
 
 /**
  * The dashboard's only HTML document, and its content security policy. The same for every address and user: all
- * content comes from the API. `isNew`: nobody can sign in yet.
+ * content comes from the API. `isNew`: no one can sign in yet.
  */
 function renderShell(isNew: boolean): Shell {
   const [script, style] = ["dashboard.js", "dashboard.css"].map((name) =>

@@ -1,4 +1,4 @@
-/** The guides, which the build has rendered: nothing of them is read before somebody asks for one. */
+/** The guides, which the build has rendered: nothing of them is read before someone asks for one. */
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";

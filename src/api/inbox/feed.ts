@@ -11,7 +11,7 @@ import { toWirePresence, toWireTyping } from "./responses.ts";
 
 export interface Reader {
   readonly accountId: string;
-  /** Whose `unread` it is, and whose switch; null: nobody's. */
+  /** Whose `unread` it is, and whose switch; null: no one's. */
   readonly personId: string | null;
   /** Whether that is a member, who is present with this stream while their switch is on. */
   readonly isMember: boolean;
@@ -26,7 +26,7 @@ const pageSize = 50;
 const messagesOfOne = 100;
 /** Changes that follow each other so fast are read together. */
 const betweenMs = 200;
-/** Changes that no record tells of, such as a reply of the companion's; beyond them the next one brings them. */
+/** Changes that no record shows, such as a reply of the companion's; beyond them the next one brings them. */
 const maxNoted = 20;
 
 const isPlain = ({ state, status }: Handoff) => state === "companion" && status === null;

@@ -1,5 +1,5 @@
 /**
- * Takes calls of other instances about replies that run here. Not in the sitemap: to whoever cannot prove to be an
+ * Takes calls of other instances about replies that run here. None of the routes: for a caller that cannot prove to be an
  * instance, there is nothing at this address.
  */
 import { Type as t } from "@sinclair/typebox";

@@ -1,9 +1,8 @@
 /** `/api/keys`: the account's API keys. */
 import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { cutPage, listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { newKeyBody } from "./model.ts";
 import { KeyObject, NewKeyObject, toWireKey } from "./responses.ts";
 import { prepareKey, revokeKey } from "./service.ts";

@@ -5,8 +5,7 @@ import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { type ApiKey, insufficientScope, type Principal, scopes } from "../../domain/account.ts";
 import { apiKeyEnds, makeApiKey } from "../../domain/credentials.ts";
-import { type FieldError, invalidFields } from "../../domain/errors.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { parseInstant } from "../../lib/instant.ts";
@@ -71,7 +70,7 @@ function readExpiry(body: NewKeyBody, principal: Principal, nowMs: number, error
   if (expiresAt === null) refuse("There is no such instant.");
   else if (expiresAt <= nowMs) refuse("Must be in the future.");
   else if (latest !== null && expiresAt > latest) {
-    // Shortening it silently would make servers fail on a day that nobody expects.
+    // Shortening it silently would make servers fail on a day that no one expects.
     refuse(`Must not be later than ${toRfc3339(latest)}, when the API key that asks for it ends.`);
   }
   return expiresAt;

@@ -1,13 +1,11 @@
 /** `/api/unanswered` and `/api/sources`: questions without an answer, and sources, of all companions of the account. */
 import { sourceStatuses } from "../../domain/knowledge.ts";
 import { jsonResponse } from "../../http/api-description.ts";
-import { movingPageQuery, pageQuery, toWireList } from "../../http/paging.ts";
+import { listOf, movingPageQuery, pageQuery, toWireList } from "../../http/paging.ts";
 import { valueQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { OneOf } from "../../http/schemas/schema.ts";
-import { AccountQuestionObject, AccountSourceObject } from "./account-responses.ts";
-import { toWireQuestion, toWireSource } from "./responses.ts";
+import { AccountQuestionObject, AccountSourceObject, toWireQuestion, toWireSource } from "./responses.ts";
 import { noteQueued } from "./service.ts";
 
 export const accountLists: readonly Route[] = [

@@ -1,12 +1,12 @@
 /** `/api/companions/{id}/sources`: what a companion reads, and what is found there. */
-import { maxSources, passagesPerTurn, type Source } from "../../domain/knowledge.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+
+import { missing, readId } from "../../domain/errors.ts";
+import { maxSources, passagesPerTurn } from "../../domain/knowledge.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
-import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
+import { listOf, pageQuery, toWireList } from "../../http/paging.ts";
+import { readCheck, tagVersion, toVersion } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { accountLists } from "./account-lists.ts";
 import { searchBody } from "./model.ts";
 import { passageRoute } from "./passage-route.ts";
@@ -19,8 +19,6 @@ import { unansweredRoutes } from "./unanswered-routes.ts";
 const tag = "Knowledge" as const;
 
 /** That is another one after each PUT and each answer which it takes in, and the same however it is read. */
-const toVersion = (source: Source) => versionOf(toWireSource(source));
-
 export const knowledgeRoutes: readonly Route[] = [
   route({
     id: "listSources",

@@ -1,6 +1,6 @@
 /** The passages of a source, to look at what was read of it. */
 import { Type as t } from "@sinclair/typebox";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { missing, readId } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import type { QueryPart } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";

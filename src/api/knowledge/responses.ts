@@ -1,5 +1,4 @@
 /** Responses of the knowledge routes: their schemas, created on first use, and the conversion into them. */
-
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { IndexedPassage } from "../../contracts/store/store.ts";
 import type { FoundPassage as PassageFound } from "../../core/knowledge/retrieval/found.ts";
@@ -118,3 +117,14 @@ export function toWireQuestion(question: StoredQuestion): UnansweredQuestion {
     last_asked_at: toRfc3339(question.lastAskedAt),
   };
 }
+
+const makeId = () => ({ companion_id: t.String({ format: "uuid" }) });
+
+export const AccountQuestionObject = closedObject("AccountQuestion", () => ({
+  ...makeId(),
+  ...UnansweredObject.properties,
+}));
+export type AccountQuestion = Static<typeof AccountQuestionObject>;
+
+export const AccountSourceObject = closedObject("AccountSource", () => ({ ...makeId(), ...SourceObject.properties }));
+export type AccountSource = Static<typeof AccountSourceObject>;

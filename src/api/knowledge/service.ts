@@ -1,9 +1,8 @@
 /** What an account can do with the knowledge of its companions; everything is looked up within the account. */
 import type { NewSource, SourceCheck, SourceUpload, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { invalidFields } from "../../domain/errors.ts";
+import { invalidFields, missing, readId } from "../../domain/errors.ts";
 import { maxSources, type Source, type UnansweredQuestion } from "../../domain/knowledge.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { toTitle } from "../../http/schemas/source-fields.ts";
 import { digestInSlices } from "../../lib/byte-slices.ts";
 import { toLaterMs } from "../../lib/clock.ts";
@@ -66,7 +65,7 @@ export async function prepareSource(
   };
 }
 
-/** Another server, or a command, may have queued it, and may be gone: whoever looks at it has it read here. */
+/** Another server, or a command, may have queued it, and may be gone: a request that shows it has it read here. */
 export function noteQueued({ indexing }: Pick<Services, "indexing">, sources: readonly Source[]): void {
   if (sources.some(({ status }) => status === "queued")) indexing.wake();
 }

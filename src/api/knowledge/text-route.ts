@@ -1,7 +1,6 @@
 /** A text source as its owner wrote it, to be edited or taken out again. */
 import type { KeptText, KnowledgeStore } from "../../contracts/store/store.ts";
-import { invalidFields } from "../../domain/errors.ts";
-import { missing } from "../../domain/resource-id.ts";
+import { invalidFields, missing } from "../../domain/errors.ts";
 
 import { type Route, route } from "../../http/route.ts";
 import { addHeaders } from "../../http/stream-response.ts";

@@ -1,11 +1,11 @@
 /** `/api/companions/{id}/unanswered`: questions that knowledge had no answer to, and how they get one. */
+
+import { missing, readId } from "../../domain/errors.ts";
 import { maxSources } from "../../domain/knowledge.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { movingPageQuery, toWireList } from "../../http/paging.ts";
+import { listOf, movingPageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { answerBody } from "./model.ts";
 import { SourceObject, toWireQuestion, toWireSource, UnansweredObject } from "./responses.ts";
 import { getCompanion, getQuestion, prepareAnswer } from "./service.ts";

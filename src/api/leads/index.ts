@@ -1,16 +1,15 @@
 /** `/api/leads`: contacts that visitors have left, as JSON or CSV. */
 import type { ContactQuery, PageRequest, StoredContact } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
+import { missing, readId } from "../../domain/errors.ts";
 import { type ContactFacts, sealedContactName } from "../../domain/feedback.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { idParam } from "../../http/api-description.ts";
 import { prefers, varyBy } from "../../http/compression.ts";
 import { toCell } from "../../http/csv.ts";
-import { encodeCursor, movingPageQuery, toWireList } from "../../http/paging.ts";
+import { encodeCursor, listOf, movingPageQuery, toWireList } from "../../http/paging.ts";
 import { respondInParts, writeRows } from "../../http/parts-response.ts";
 import { rangeQuery, uuidQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { openOrNull } from "../../lib/sealing.ts";
 import { LeadObject, leadColumns, toWireLead } from "./responses.ts";
 

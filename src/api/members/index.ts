@@ -2,9 +2,8 @@
 import { jsonResponse } from "../../http/api-description.ts";
 import { requireBaseUrl } from "../../http/base-url.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { cutPage, listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { memberPatchBody, newMemberBody, ownMemberPatchBody } from "./model.ts";
 import { InvitedMember, MemberLink, MemberObject, toWireMember } from "./responses.ts";

@@ -3,10 +3,9 @@ import type { MemberCheck, MemberPatch, WriteContext } from "../../contracts/sto
 import type { Services } from "../../core/dependencies.ts";
 import type { SessionPrincipal } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
-import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
+import { AppError, type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { beyondReach, coversReach, identityOf, type Member, personIdOf } from "../../domain/member.ts";
 import { makeOneTimeLink } from "../../domain/one-time-link.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { omitReadOnly } from "../../http/schemas/named-object.ts";
 import {
   type MemberPatchBody,
@@ -154,7 +153,7 @@ export async function removeMember(
   if (!(await services.store.members.remove(account.id, memberId, context, check))) throw missing("member");
   await services.people.releaseAll({ personId: memberId });
   services.live.notePresence(account.id);
-  // Conversations that were assigned to them are nobody's now.
+  // Conversations that were assigned to them are no one's now.
   services.live.noteChanged({ accountId: account.id, conversationId: null });
 }
 
@@ -183,7 +182,7 @@ function requireReach({ member }: SessionPrincipal, other: Member): void {
   if (!coversReach(member, other)) throw beyondReach();
 }
 
-/** There must always be an owner, and nobody gives themselves more than they were given. */
+/** There must always be an owner, and no one gives themselves more than they were given. */
 function refuseOwn(principal: SessionPrincipal, member: Member, { role, companion_ids }: MemberPatchBody): void {
   const isOwn = member.id === principal.account.id;
   if (!isOwn && member.id !== principal.member?.id) return;

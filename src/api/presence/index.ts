@@ -1,4 +1,4 @@
-/** `/api/presence`: whether somebody of the team is there for visitors. */
+/** `/api/presence`: whether someone of the team is there for visitors. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Principal } from "../../domain/account.ts";
 import { type FieldError, invalidFields } from "../../domain/errors.ts";

@@ -1,14 +1,12 @@
 /** `/api/session` and `/api/sessions`: the dashboard signs in and out, and shows who is signed in where. */
-import { AppError } from "../../domain/errors.ts";
+import { AppError, missing, readId } from "../../domain/errors.ts";
 import { identityOf } from "../../domain/member.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { jsonBody } from "../../http/json-body.ts";
-import { cutPage, pageQuery, toWireList } from "../../http/paging.ts";
+import { cutPage, listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { openPrincipal } from "../../http/principal-guard.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { cookieNameOf, isAlive, renderCookie } from "../../http/session-cookie.ts";
 import { passwordChangeBody, readWireSignedIn } from "./model.ts";
 import { changePassword } from "./passwords.ts";

@@ -129,7 +129,7 @@ export async function readWireSignedIn(
   baseUrl: string,
 ): Promise<SignedIn> {
   const { account, member } = access;
-  // It belongs to an account that nobody signs in to: who runs the server would look for it in vain.
+  // It belongs to an account that no one signs in to: the operator would search for it in vain.
   const demoToken = account.role === "operator" ? await findDemoToken(services) : null;
   return {
     account: toWireAccount(account),

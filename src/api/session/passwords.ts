@@ -2,10 +2,9 @@
 import type { OneTimeLink, SignInAccess } from "../../contracts/store/store.ts";
 import { asMember } from "../../domain/account.ts";
 import { normalizeEmail } from "../../domain/email.ts";
-import { AppError } from "../../domain/errors.ts";
+import { AppError, missing } from "../../domain/errors.ts";
 import { identityOf } from "../../domain/member.ts";
 import { hashLinkSecret } from "../../domain/one-time-link.ts";
-import { missing } from "../../domain/resource-id.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { hashPassword } from "../../lib/password-hash.ts";
 import type { PasswordChange, PasswordReset, SetUp } from "./model.ts";
@@ -62,7 +61,7 @@ export async function setUp(services: SessionServices, visitor: Visitor, sent: S
   const operator = { id: services.ids.uuid(), email, plan: "free", role: "operator", passwordHash } as const;
   const context = contextOf(services, visitor, null);
   const account = await services.store.sessions.spendSetUpLink(link.hash, operator, context);
-  // Somebody else was first, with the same link or with a password set on the command line.
+  // Someone else was first, with the same link or with a password set on the command line.
   if (account === null) throw (await services.store.accounts.hasAnyPassword()) ? isSetUpAlready() : linkGone();
   return openSession(services, visitor, { account, member: null }, passwordHash);
 }

@@ -1,7 +1,6 @@
 /** Sets up the second factor of the signed-in person, and removes it. */
-import { AppError, invalidFields } from "../../domain/errors.ts";
+import { AppError, invalidFields, missing } from "../../domain/errors.ts";
 import { identityOf, personIdOf } from "../../domain/member.ts";
-import { missing } from "../../domain/resource-id.ts";
 import { hashRecoveryCode, makeRecoveryCodes } from "../../domain/second-factor.ts";
 import { findTotpStep, otpauthUrl, toBase32, totpSecretBytes } from "../../lib/totp.ts";
 import { openSecret, readCode, sealSecret } from "./second-factor.ts";

@@ -1,11 +1,10 @@
 /** Signing in with a password, and the session that starts with it. */
 import type { Session, SignInAccess } from "../../contracts/store/store.ts";
 import type { Client } from "../../core/sign-in/attempts.ts";
-import { type DeviceClaim, isDeviceOf } from "../../domain/device.ts";
 import { normalizeEmail } from "../../domain/email.ts";
 import { AppError, invalidFields } from "../../domain/errors.ts";
 import { identityOf, personIdOf } from "../../domain/member.ts";
-import { lifetimeMs, sessionTokenLength } from "../../domain/session.ts";
+import { type DeviceClaim, isDeviceOf, lifetimeMs, sessionTokenLength } from "../../domain/session.ts";
 import { type PasswordLane, verifyPassword } from "../../lib/password-hash.ts";
 import { SemaphoreFull } from "../../lib/semaphore.ts";
 import { sha256Hex } from "../../lib/sha256.ts";

@@ -2,10 +2,9 @@
 import type { Services } from "../../core/dependencies.ts";
 import type { Client } from "../../core/sign-in/attempts.ts";
 import type { Account } from "../../domain/account.ts";
-import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, signDevice } from "../../domain/device.ts";
 import { AppError } from "../../domain/errors.ts";
 import { identityOf } from "../../domain/member.ts";
-import { lifetimeMs } from "../../domain/session.ts";
+import { type DeviceClaim, type DeviceOwner, deviceLifetimeMs, lifetimeMs, signDevice } from "../../domain/session.ts";
 import { baseUrlOf } from "../../http/base-url.ts";
 import { clientOf } from "../../http/client.ts";
 import type { ClientIp } from "../../http/client-ip.ts";
@@ -68,7 +67,7 @@ export async function limitSignedIn(
 
 /**
  * Reads a sign-in and decides how its client is counted. A browser that was signed in to the account before is counted
- * on its own, so that nobody who shares its address can delay it. To recognize it, the body is read before any limit.
+ * on its own, so that no one who shares its address can delay it. To recognize it, the body is read before any limit.
  */
 export async function admitSignIn<Body extends { email: string }>(
   services: Services,
@@ -157,7 +156,7 @@ export function readDevice(settings: OwnAddress, request: Request): DeviceClaim 
 /**
  * The cookie of a browser that has signed in to an account before. It gives no access: it only lets the browser go
  * before others who guess at the account. The account's password hash is the key that signs it, so it ends with the
- * password; and it ends when a second factor is turned on or off, since whoever had only the password must not pass
+ * password; and it ends when a second factor is turned on or off, since a person who had only the password must not pass
  * for the owner. Nothing needs to be stored for that. `Set-Cookie` for a browser that has just signed in. Only the
  * sign-in routes receive it.
  */

@@ -1,6 +1,6 @@
 /** `/api/spending-stops`: operators stop what their providers are asked, for one account or for all. */
 import { Type as t } from "@sinclair/typebox";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { missing, readId } from "../../domain/errors.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { jsonBody } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";

@@ -1,25 +1,20 @@
 /** `/api/companions/{id}/tools`: what a companion's model may call, and what it called. */
 import type { PageRequest } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
-import type { Tool } from "../../domain/tool.ts";
+import { missing, readId } from "../../domain/errors.ts";
 import { maxTools } from "../../domain/tool.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { collectList, pageQuery, toWireList } from "../../http/paging.ts";
-import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
+import { collectList, listOf, pageQuery, toWireList } from "../../http/paging.ts";
+import { readCheck, tagVersion, toVersion } from "../../http/preconditions.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { newToolBody, toolPatchBody } from "../../http/schemas/tool-settings.ts";
-import { toWireCallRecord, toWireTool } from "./model.ts";
-import { ToolCallObject, ToolObject, ToolWithSecretObject } from "./responses.ts";
+import { ToolCallObject, ToolObject, ToolWithSecretObject, toWireCallRecord, toWireTool } from "./responses.ts";
 import { getTool, prepareTool, rotateSecret, updateTool } from "./service.ts";
 import { toolTestRoute } from "./test-route.ts";
 
 const tag = "Tools" as const;
 const makeParams = () => ({ id: idParam("companion"), tool_id: idParam("tool") });
-const toVersion = (tool: Tool) => versionOf(toWireTool(tool));
-
 async function requireCompanion({ store }: Pick<Services, "store">, accountId: string, id: string): Promise<string> {
   const companion = await store.companions.find(accountId, readId(id, "companion"));
   if (companion === null) throw missing("companion");

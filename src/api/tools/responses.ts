@@ -1,12 +1,12 @@
-/** Responses of the tool routes: schemas for the API document, created on first use, and types for the dashboard. */
+/** Tools and their calls in responses: never their secrets, and of their headers the names alone. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { namedObject } from "../../http/schemas/named-object.ts";
+import type { Tool as StoredTool, ToolCall } from "../../domain/tool.ts";
+import { instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable } from "../../http/schemas/schema.ts";
-import { toolCallFields } from "../../http/schemas/tool-call.ts";
+import { toolCallFields, toWireToolCall } from "../../http/schemas/tool-call.ts";
 import { shownToolFields } from "../../http/schemas/tool-fields.ts";
-
-const instant = (description: string) =>
-  t.String({ format: "date-time", description, examples: ["2026-01-31T12:00:00.000Z"] });
+import { toWireToolSettings } from "../../http/schemas/tool-settings.ts";
+import { toRfc3339 } from "../../lib/clock.ts";
 
 const makeFields = () => ({
   id: t.String({ format: "uuid", examples: ["0192f3c1-7d2e-7a44-9a10-3f5b8c6d2e10"] }),
@@ -52,3 +52,19 @@ export type Tool = Static<typeof ToolObject>;
 export type ToolWithSecret = Static<typeof ToolWithSecretObject>;
 export type ToolCallRecord = Static<typeof ToolCallObject>;
 export type ToolTest = Static<typeof ToolTestObject>;
+
+export function toWireTool(tool: StoredTool) {
+  const { timeout_ms, confirm, requires_visitor, ...settings } = toWireToolSettings(tool);
+  return {
+    ...{ id: tool.id, companion_id: tool.companionId },
+    ...settings,
+    header_names: tool.headerNames,
+    ...{ timeout_ms, confirm, requires_visitor },
+    created_at: toRfc3339(tool.createdAt),
+    updated_at: toRfc3339(tool.updatedAt),
+  };
+}
+
+export function toWireCallRecord(call: ToolCall & { conversationId: string | null }) {
+  return { ...toWireToolCall(call), duration_ms: call.durationMs, conversation_id: call.conversationId };
+}

@@ -1,11 +1,9 @@
 /** What an account can do with the tools of its companions; everything is looked up within the account. */
 import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import { sealedAs } from "../../core/tools/sealed-as.ts";
-import { type FieldError, invalidFields } from "../../domain/errors.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
-import { builtInPrefix, type Tool, type ToolTarget } from "../../domain/tool.ts";
-import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
+import { builtInPrefix, sealedAs, type Tool, type ToolTarget } from "../../domain/tool.ts";
+import { explainSecret, omitReadOnly, pickSound } from "../../http/schemas/named-object.ts";
 import { findKind, listToolChanges, toToolSettings } from "../../http/schemas/tool-changes.ts";
 import { findFaults } from "../../http/schemas/tool-faults.ts";
 import { newToolBody, type ToolPatchBody, toolPatchBody } from "../../http/schemas/tool-settings.ts";
@@ -125,15 +123,8 @@ async function addFaults(
   kind: Kind,
   errors: readonly FieldError[],
 ): Promise<void> {
-  const atFault = new Set(errors.map(({ param }) => param.split(".", 1)[0] ?? ""));
-  const sound = Object.fromEntries(Object.entries(body).filter(([name]) => !atFault.has(name))) as ToolPatchBody;
-  const faults = await findFaults(sound, kind, (url) => outgoing.findFault(url));
+  const faults = await findFaults(pickSound<ToolPatchBody>(body, errors), kind, (url) => outgoing.findFault(url));
   if (errors.length + faults.length > 0) throw invalidFields([...errors, ...faults]);
-}
-
-function explainSecret(error: FieldError): FieldError {
-  if (error.param !== "secret") return error;
-  return { ...error, detail: "The server makes the secret, and shows it in the response." };
 }
 
 async function sealHeaders({ sealing }: ToolServices, toolId: string, headers: Readonly<Record<string, string>>) {

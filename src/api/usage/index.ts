@@ -1,7 +1,6 @@
 /** `GET /api/usage`: what was used, by whatever was recorded with it, as JSON or CSV; and why replies failed. */
 import type { UsageGroup } from "../../contracts/store/store.ts";
-import { AppError } from "../../domain/errors.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { AppError, missing, readId } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { prefers, varyBy } from "../../http/compression.ts";
 import { toCell } from "../../http/csv.ts";
@@ -11,8 +10,15 @@ import { type Route, route } from "../../http/route.ts";
 import { toUtcDay } from "../../lib/clock.ts";
 import { usageEventsRoute } from "./events.ts";
 import { companionQuery, daysQuery, encodeCursor, groupingQuery, maxDays, maxWholeRows } from "./query.ts";
-import type { WireRow } from "./responses.ts";
-import { FailedReplyList, QuotaObject, toWireFailures, toWireQuota, toWireUsage, UsageList } from "./responses.ts";
+import {
+  FailedReplyList,
+  QuotaObject,
+  toWireFailures,
+  toWireQuota,
+  toWireUsage,
+  UsageList,
+  type WireRow,
+} from "./responses.ts";
 
 export const usageRoutes: readonly Route[] = [
   route({

@@ -2,9 +2,8 @@
 import { maxKeysOfFilter, maxVisitorKeys } from "../../domain/visitor.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
+import { listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
 import { newVisitorKeyBody } from "./model.ts";
 import { NewVisitorKeyObject, toWireVisitorKey, VisitorKeyObject } from "./responses.ts";
 import { prepareVisitorKey, revokeVisitorKey, showVisitorKey } from "./service.ts";

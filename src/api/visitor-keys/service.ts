@@ -3,10 +3,9 @@
 import type { VisitorKey, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { makeSecret, type PublicJwk, readPublicJwk, sealedKeyName } from "../../core/visitors/key-material.ts";
-import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { AppError, type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
-import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { explainSecret, omitReadOnly, pickSound } from "../../http/schemas/named-object.ts";
 import { type NewVisitorKeyBody, newVisitorKeyBody } from "./model.ts";
 import { type ShownVisitorKey, VisitorKeyObject } from "./responses.ts";
 
@@ -32,8 +31,8 @@ export async function prepareVisitorKey(
   const { algorithm, ...unchecked } = settable as NewVisitorKeyBody;
   const publicJwk =
     isAtFault("algorithm") || isAtFault("public_jwk") ? null : await readJwk(algorithm, unchecked, errors);
-  const isFilterAtFault = errors.some(({ param }) => param.split(".")[0] === "metadata");
-  const problem = unchecked.metadata == null || isFilterAtFault ? null : findFilterProblem(unchecked.metadata);
+  const { metadata: sound } = pickSound<NewVisitorKeyBody>(settable, errors);
+  const problem = sound == null ? null : findFilterProblem(sound);
   if (problem !== null) errors.push({ param: "metadata", detail: problem });
   if (errors.length > 0) throw invalidFields(errors);
   const { name, metadata = null } = newVisitorKeyBody.check(settable);
@@ -46,11 +45,6 @@ export async function prepareVisitorKey(
     write: (context) =>
       store.visitorKeys.create(accountId, { id, name, algorithm, metadata, sealed, createdAt }, context),
   };
-}
-
-function explainSecret(error: FieldError): FieldError {
-  if (error.param !== "secret") return error;
-  return { ...error, detail: "The server makes the secret, and shows it in the response." };
 }
 
 async function readJwk(
@@ -73,7 +67,7 @@ async function readJwk(
   return null;
 }
 
-/** With its public key, which is sealed too, so that nobody can put another in its place. */
+/** With its public key, which is sealed too, so that no one can replace it. */
 export async function showVisitorKey(
   { sealing }: Pick<Services, "sealing">,
   accountId: string,

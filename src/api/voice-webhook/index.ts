@@ -1,7 +1,7 @@
 /** `POST /api/voice/{provider}/webhook`: what voice providers deliver after a session. */
 import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
-import { missing } from "../../domain/resource-id.ts";
+import { missing } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { clientOf } from "../../http/client.ts";
 import { admitClient, refuse } from "../../http/rate-limit.ts";

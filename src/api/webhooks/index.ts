@@ -1,15 +1,13 @@
 /** `/api/webhooks`: the servers of an account that receive its events, and the deliveries to them. */
 import { Type as t } from "@sinclair/typebox";
-import { missing } from "../../domain/resource-id.ts";
-import { maxWebhooks, type Webhook } from "../../domain/webhook.ts";
+import { missing } from "../../domain/errors.ts";
+import { maxWebhooks } from "../../domain/webhook.ts";
 import { jsonResponse } from "../../http/api-description.ts";
 import { uncheckedBody } from "../../http/json-body.ts";
-import { pageQuery, toWireList } from "../../http/paging.ts";
-import { readCheck, tagVersion, versionOf } from "../../http/preconditions.ts";
+import { listOf, pageQuery, toWireList } from "../../http/paging.ts";
+import { readCheck, tagVersion, toVersion } from "../../http/preconditions.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
-import { listOf } from "../../http/schemas/list.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
 import { WebhookEvent } from "./event-schemas.ts";
 import { newWebhookBody, webhookPatchBody } from "./model.ts";
 import {
@@ -26,8 +24,6 @@ import { getWebhook, prepareWebhook, retryDelivery, rotateSecret, updateWebhook 
 
 /** An attempt takes 15 seconds at most. */
 const attemptSilenceSeconds = 20;
-
-const toVersion = ({ id, updatedAt }: Webhook) => versionOf({ id, updated_at: toRfc3339(updatedAt) });
 
 export const webhookRoutes: readonly Route[] = [
   route({

@@ -9,11 +9,10 @@ import type {
 import type { Services } from "../../core/dependencies.ts";
 import { sealedWebhookName } from "../../core/events/delivery.ts";
 import type { Attempt } from "../../core/events/events.ts";
-import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
-import { missing, readId } from "../../domain/resource-id.ts";
+import { AppError, type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";
 import { type Delivery, isEventId, type Webhook } from "../../domain/webhook.ts";
 import { findFilterProblem } from "../../http/schemas/metadata-filter.ts";
-import { omitReadOnly } from "../../http/schemas/named-object.ts";
+import { omitReadOnly, pickSound } from "../../http/schemas/named-object.ts";
 import { makeWebhookSecret } from "../../lib/standard-webhooks.ts";
 import { newWebhookBody, type WebhookPatchBody, webhookPatchBody } from "./model.ts";
 import { WebhookObject } from "./responses.ts";
@@ -121,12 +120,11 @@ async function makeSecret({ ids, sealing }: WebhookServices, accountId: string, 
 
 /** With what a schema cannot state; nothing of fields that are at fault already. */
 function requireNoErrors({ outgoing }: WebhookServices, known: readonly FieldError[], sent: unknown): void {
-  const isAtFault = (field: string) => known.some(({ param }) => param === "" || param.split(".")[0] === field);
-  const { url, metadata } = (sent ?? {}) as WebhookPatchBody;
+  const { url, metadata } = pickSound<WebhookPatchBody>(sent, known);
   const errors = [...known];
-  const fault = url === undefined || isAtFault("url") ? null : outgoing.findFault(url);
+  const fault = url === undefined ? null : outgoing.findFault(url);
   if (fault !== null) errors.push({ param: "url", detail: fault });
-  const problem = metadata == null || isAtFault("metadata") ? null : findFilterProblem(metadata);
+  const problem = metadata == null ? null : findFilterProblem(metadata);
   if (problem !== null) errors.push({ param: "metadata", detail: problem });
   if (errors.length > 0) throw invalidFields(errors);
 }

@@ -5,7 +5,7 @@ import { toWireCompanion } from "../../api/companions/responses.ts";
 import { toWireSource } from "../../api/knowledge/responses.ts";
 import { readSource } from "../../api/knowledge/sent-source.ts";
 import { toNewSource } from "../../api/knowledge/service.ts";
-import { toWireTool } from "../../api/tools/model.ts";
+import { toWireTool } from "../../api/tools/responses.ts";
 import { openApplyTools } from "../../app/apply-services.ts";
 import type { PageRequest, WriteContext } from "../../contracts/store/store.ts";
 import { OutdatedError } from "../../domain/errors.ts";

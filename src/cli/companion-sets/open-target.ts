@@ -1,7 +1,6 @@
 /** Which of both targets the options of a command name. */
 import { apiServerOptions, openApiServer } from "../api-server.ts";
-import { type ActionInput, Misuse, type OptionSpec } from "../command.ts";
-import { free } from "../value.ts";
+import { type ActionInput, free, Misuse, type OptionSpec } from "../command.ts";
 import { openHttpTarget } from "./http-target.ts";
 import { openLocalTarget } from "./local-target.ts";
 import type { SetTarget } from "./target.ts";

@@ -1,5 +1,5 @@
 /** Completions for bash, from 3.2 on, which macOS has. */
-import type { Value } from "../value.ts";
+import type { Value } from "../command.ts";
 import { type Completed, listActionsBeside, type Place, typedNames } from "./places.ts";
 
 export function writeBashCompletion({ commands, places }: Completed): string {

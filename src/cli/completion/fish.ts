@@ -1,5 +1,5 @@
 /** Completions for fish, from 3.0 on. */
-import type { Operand, Value } from "../value.ts";
+import type { Operand, Value } from "../command.ts";
 import { type Completed, type CompletedOption, listActionsBeside, type Place, typedNames } from "./places.ts";
 
 export function writeFishCompletion({ commands, places }: Completed): string {

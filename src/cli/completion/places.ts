@@ -1,7 +1,6 @@
 /** What can be typed where: the commands as shells complete them. */
 import { commonOptions } from "../arguments.ts";
-import type { Command } from "../command.ts";
-import type { Operand, Value } from "../value.ts";
+import type { Command, Operand, Value } from "../command.ts";
 
 export interface CompletedOption {
   name: string;

@@ -1,5 +1,5 @@
 /** Completions for zsh, as a file of `fpath` or sourced. */
-import type { Value } from "../value.ts";
+import type { Value } from "../command.ts";
 import {
   type Completed,
   type CompletedCommand,

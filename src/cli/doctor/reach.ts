@@ -1,5 +1,5 @@
 /** Asks for a companiond at an address, and explains why none responds: name, connection, TLS, or another server. */
-import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
+import { isUntrustedCertificate } from "../../lib/certificate.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { describeFailure } from "./finding.ts";
 

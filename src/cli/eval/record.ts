@@ -5,8 +5,7 @@ import { readSuiteText } from "../../core/evals/read-suites.ts";
 import type { Suite } from "../../core/evals/suite.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { apiServerOptions, openApiServer } from "../api-server.ts";
-import { type Action, CommandFailure, Misuse } from "../command.ts";
-import { file, free } from "../value.ts";
+import { type Action, CommandFailure, file, free, Misuse } from "../command.ts";
 import { type FindConversation, openKeptConversations, openRemoteConversations } from "./kept-conversations.ts";
 import { type OutputFile, openOutputFile } from "./output-file.ts";
 

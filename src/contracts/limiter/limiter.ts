@@ -83,3 +83,10 @@ export interface Limiter {
   admitUpTo(rule: RateRule, subject: string, most: number): Promise<Verdict>;
   close(): void;
 }
+
+/** A refused request waits for the slowest window; an admitted one is limited by the fullest. */
+export function tighterOf(one: Verdict, other: Verdict): Verdict {
+  if (one.isAdmitted !== other.isAdmitted) return one.isAdmitted ? other : one;
+  if (one.remaining !== other.remaining) return one.remaining < other.remaining ? one : other;
+  return one.resetMs >= other.resetMs ? one : other;
+}

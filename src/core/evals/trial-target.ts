@@ -2,14 +2,12 @@
 import type { Plan } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { textOf, textParts } from "../../domain/conversation.ts";
-import { AppError } from "../../domain/errors.ts";
+import { AppError, missing } from "../../domain/errors.ts";
 import type { NumberedPassage } from "../../domain/knowledge.ts";
 import { explainFailure, findFailureKind } from "../../domain/reply-failure.ts";
-import { missing } from "../../domain/resource-id.ts";
-import type { AnsweredCall, Tool } from "../../domain/tool.ts";
+import { type AnsweredCall, readArguments, type Tool } from "../../domain/tool.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import type { Services } from "../dependencies.ts";
-import { readArguments } from "../tools/call-arguments.ts";
 import { openTrial, type TrialStart, type TrialTrace } from "../turns/trial.ts";
 import type { TurnServices } from "../turns/turn.ts";
 import { runWhole } from "../turns/whole-reply.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../domain/handoff.ts";
 import { reaches } from "../../domain/member.ts";
 import { sealedMailName } from "../mail/keep-mail.ts";
-import { listUnseen } from "../mail/notice-letters.ts";
+import { listUnseen } from "../mail/letters.ts";
 import { noNotice } from "./change.ts";
 import type { PeopleServices, Revisions } from "./revisions.ts";
 
@@ -24,7 +24,7 @@ export interface Notices {
 }
 
 const chunk = 100;
-/** What waited longer was not seen because no mail was sent: nobody wants it now. */
+/** What waited longer was not seen because no mail was sent: no one wants it now. */
 const staleMs = 24 * 60 * 60_000;
 
 export function createNotices(services: PeopleServices, revisions: Revisions): Notices {

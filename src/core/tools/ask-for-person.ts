@@ -1,6 +1,5 @@
 /** The call by which a model asks for a person: built in, and answered by the server, which ends the reply with it. */
-import { type AskedCall, type OfferedTool, personTool } from "../../domain/tool.ts";
-import { readArguments } from "./call-arguments.ts";
+import { type AskedCall, type OfferedTool, personTool, readArguments } from "../../domain/tool.ts";
 
 /** As a visitor's own. */
 const maxReasonUnits = 500;

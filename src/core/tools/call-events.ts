@@ -1,8 +1,7 @@
 /** What a client is told of calls that a stored reply made, as its stream told of them. */
-import { confirmableMs, titleOfCall } from "../../domain/tool.ts";
+import { confirmableMs, readArguments, titleOfCall } from "../../domain/tool.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";
-import { readArguments } from "./call-arguments.ts";
 
 /** How each call ended, and what the visitor may still decide on. */
 export async function listCallEvents(

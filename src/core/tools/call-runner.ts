@@ -7,6 +7,7 @@ import {
   type AskedCall,
   type CallOutcome,
   maxCallsPerTurn,
+  readArguments,
   type ToolCall,
   titleOfCall,
 } from "../../domain/tool.ts";
@@ -14,7 +15,6 @@ import type { StopSignal } from "../../lib/stop-signal.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";
 import type { TurnCaller, TurnStart } from "../turns/turn-start.ts";
-import { readArguments } from "./call-arguments.ts";
 import { unanswered } from "./given-results.ts";
 import type { OpenTool } from "./toolbox.ts";
 
@@ -106,7 +106,7 @@ export class CallRunner {
     return (await raceWith(signal, sent)) ? (await sent).result : null;
   }
 
-  /** Never rejects, and goes on when nobody waits for it any more. */
+  /** Never rejects, and goes on when no one waits for it any more. */
   send(ready: ReadyCall): Promise<CallResult> {
     const sent = this.#send(ready);
     this.services.toolbox.watch(sent);

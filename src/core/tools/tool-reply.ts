@@ -8,6 +8,7 @@ import {
   maxRounds,
   maxRoundsMs,
   type OfferedTool,
+  readArguments,
   type ToolCall,
   type ToolRound,
 } from "../../domain/tool.ts";
@@ -20,7 +21,6 @@ import { isProvidersFailure, toUnavailable } from "../turns/failed-replies.ts";
 import type { CallServices } from "../turns/reply-calls.ts";
 import { type CallStorage, nobody, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
 import { offeredPerson, readAsk } from "./ask-for-person.ts";
-import { readArguments } from "./call-arguments.ts";
 import { CallRunner, type CallRunnerServices } from "./call-runner.ts";
 import { maxOffered, type OpenTool } from "./toolbox.ts";
 
@@ -179,7 +179,7 @@ class ToolReply implements ReplySource {
     return fault === null ? open : `The arguments are invalid: ${fault}`;
   }
 
-  /** Counts the round, and asks whether there may be another one, at whoever answered this one. */
+  /** Counts the round, and asks whether there may be another one, at the provider that answered this one. */
   async #goesOn(outcome: TurnOutcome): Promise<boolean> {
     const { request } = this.asked;
     const { answeredBy } = outcome;
@@ -211,7 +211,7 @@ function makeCallId(index: number): string {
   return `call00${String(index + 1).padStart(3, "0")}`;
 }
 
-/** Of a reply for which nobody is asked any more; what was asked before is counted. */
+/** Of a reply for which no provider is asked any more; what was asked before is counted. */
 function stopped({ countedBefore }: AskedReply): TurnOutcome {
   return { complete: false, usage: noTokens, answeredBy: countedBefore, finishReason: null, failure: null };
 }

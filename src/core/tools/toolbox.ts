@@ -5,12 +5,11 @@ import type { CallAnswer, HttpTools, McpTools, ToolServer } from "../../contract
 import type { Companion } from "../../domain/companion.ts";
 import { AppError } from "../../domain/errors.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { OfferedTool, Tool } from "../../domain/tool.ts";
+import { type OfferedTool, sealedAs, type Tool } from "../../domain/tool.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Sealing } from "../../lib/sealing.ts";
 import { AttemptsByHand } from "../attempts-by-hand.ts";
 import type { TurnCaller } from "../turns/turn-start.ts";
-import { sealedAs } from "./sealed-as.ts";
 
 /** What providers take in one request. */
 export const maxOffered = 128;
@@ -32,7 +31,7 @@ export interface OpenTool {
   readonly offered: OfferedTool;
   /** What is wrong with the arguments, as a sentence for the model; null for nothing. */
   findFault(given: JsonObject): Promise<string | null>;
-  /** Sends a call. Never rejects: whoever leaves ends the waiting, not the call. */
+  /** Sends a call. Never rejects: a caller who leaves ends the waiting, not the call. */
   call(id: string, given: JsonObject, body: () => string): Promise<CallAnswer>;
 }
 
@@ -44,7 +43,7 @@ export interface Toolbox {
     requestId: string,
     own?: readonly Tool[],
   ): Promise<readonly OpenTool[]>;
-  /** One of the companion's, whoever may use it. Null if it is gone, or its server offers it no more. */
+  /** One of the companion's, no matter who may use it. Null if it is gone, or its server offers it no more. */
   find(companion: Pick<Companion, "id">, toolId: string, name: string): Promise<OpenTool | null>;
   /** All that a tool stands for: itself, or what its server offers. Rejects with `upstream_error` if that cannot be asked. */
   list(tool: Tool): Promise<readonly OpenTool[]>;

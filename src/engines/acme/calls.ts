@@ -3,7 +3,7 @@
  * directory.
  */
 import { AuthorityFailure } from "../../contracts/certificates/authority.ts";
-import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
+import { isUntrustedCertificate } from "../../lib/certificate.ts";
 import { startDeadline } from "../../lib/deadline.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { toFailure } from "./problems.ts";

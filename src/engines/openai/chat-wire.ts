@@ -2,8 +2,7 @@
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { createChatReader } from "./chat-reader.ts";
-import { toSentMessages } from "./sent-messages.ts";
-import { tellRound, toRoundMessages } from "./sent-rounds.ts";
+import { tellRound, toRoundMessages, toSentMessages } from "./sent-messages.ts";
 import type { CallPlan, Wire } from "./wire.ts";
 
 export const chatWire: Wire = {

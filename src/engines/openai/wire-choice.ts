@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../domain/companion.ts";
 import type { LlmApi } from "../../domain/llm-api.ts";
 import { openAiUrl } from "./address.ts";
-import { listChatOnlyNames } from "./responses-body.ts";
+import { listChatOnlyNames } from "./responses-wire.ts";
 import type { Wire } from "./wire.ts";
 
 export interface ChosenWire {

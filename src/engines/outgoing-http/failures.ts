@@ -1,6 +1,6 @@
 /** What goes wrong with requests, as values: sentences that reveal nothing of the network that we are in. */
 import type { OutgoingFailure, OutgoingFailureKind } from "../../contracts/outgoing-http.ts";
-import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
+import { isUntrustedCertificate } from "../../lib/certificate.ts";
 import { ConnectionError } from "../../lib/http/connection.ts";
 import { HttpProtocolError } from "../../lib/http/response-reader.ts";
 import { maxUrlLength, RefusedTarget } from "../../lib/http/target.ts";

@@ -3,7 +3,7 @@
  */
 
 import { AppError } from "../../domain/errors.ts";
-import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
+import { isUntrustedCertificate } from "../../lib/certificate.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { isLostConnection, isPlainlyUnavailable, sqlState } from "./failures.ts";
 import type { Queries } from "./queries.ts";

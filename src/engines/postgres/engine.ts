@@ -109,7 +109,7 @@ async function repeat<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-const mostWaiting = 1_000;
+const maxWaiting = 1_000;
 const maxWaitMs = 10_000;
 
 /**
@@ -119,7 +119,7 @@ const maxWaitMs = 10_000;
  * time.
  */
 export function createChangeOrder(waitMs = maxWaitMs) {
-  const queue = createKeyedQueue({ maxWaiting: mostWaiting });
+  const queue = createKeyedQueue({ maxWaiting });
 
   return async function run<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     const patience = new Stop();

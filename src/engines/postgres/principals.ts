@@ -3,11 +3,10 @@
  * share a query.
  */
 import type { CallerRight, FoundKey } from "../../contracts/store/api-keys.ts";
-import type { Session } from "../../contracts/store/sessions.ts";
-import type { Plan, Role } from "../../domain/account.ts";
+import type { Plan } from "../../domain/account.ts";
 import type { SpendingState } from "../../domain/budget.ts";
 import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
-import type { RecordLastUses, SessionLookup } from "../store-shared/scripts/sessions.ts";
+import type { FoundSession, RecordLastUses, SessionLookup } from "../store-shared/scripts/sessions.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { hasWebhooks } from "./events.ts";
 import type { Queries } from "./queries.ts";
@@ -122,16 +121,6 @@ export function createLastUses(engine: PostgresEngine): RecordLastUses {
   };
 }
 
-interface FoundSession extends Session {
-  lookupKey: string;
-  email: string;
-  plan: Plan;
-  role: Role;
-  suspendedAt: number | null;
-  totpConfirmedAt: number | null;
-  accountCreatedAt: number;
-}
-
 const selectSessions = `SELECT s.hash AS "lookupKey", ${mapColumns(tables.sessions, ["hash"]).select("s")}, a.email, a.plan, a.role,
     a.suspended_at::float8 AS "suspendedAt", a.totp_confirmed_at::float8 AS "totpConfirmedAt",
     a.created_at::float8 AS "accountCreatedAt"
@@ -139,12 +128,7 @@ const selectSessions = `SELECT s.hash AS "lookupKey", ${mapColumns(tables.sessio
 
 /** Finds dashboard sessions in PostgreSQL: requests of one turn of the event loop share a query. */
 export function createSessionLookup(engine: PostgresEngine): SessionLookup {
-  const lookup = engine.lookup<FoundSession>(selectSessions);
-  return async (hash) => {
-    const row = await lookup(hash);
-    if (row === null) return null;
-    const { lookupKey, email, plan, role, suspendedAt, totpConfirmedAt, accountCreatedAt, ...session } = row;
-    const account = { id: session.accountId, email, plan, role, suspendedAt, totpConfirmedAt };
-    return { session, account: { ...account, createdAt: accountCreatedAt } };
-  };
+  return engine.lookup<FoundSession & { lookupKey: string }, FoundSession>(selectSessions, {
+    read: ({ lookupKey: _, ...found }) => found,
+  });
 }

@@ -126,7 +126,7 @@ function createChunkRemover({ knowledge }: ChunkDependencies) {
 }
 
 /** How often to check for the remains of another process, or of failed writes. */
-const lookAgainMs = 60_000;
+const checkAgainMs = 60_000;
 /** So many conversations, with few messages each, share a commit. */
 const removalsPerChunk = 50;
 
@@ -196,7 +196,7 @@ export function createRemovals(engine: PostgresEngine, dependencies: RemovalDepe
   const timer = setInterval(() => {
     start();
     forgetting = forget();
-  }, lookAgainMs);
+  }, checkAgainMs);
   timer.unref();
 
   return {

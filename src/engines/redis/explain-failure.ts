@@ -1,7 +1,7 @@
 /** Finds out why Redis could not be used: the driver reports every refusal as a closed connection. */
 import { connect as connectPlain, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
+import { isUntrustedCertificate } from "../../lib/certificate.ts";
 import { addressOf, type RedisAddress } from "./address.ts";
 import { closedReason, RedisFailure } from "./connection.ts";
 

@@ -1,6 +1,12 @@
 /** The limiter engine for several instances: exact windows in Redis, and in this instance's memory while Redis is away. */
-import type { Limiter, Place, RateRule, Verdict, VerdictsInTurn } from "../../contracts/limiter/limiter.ts";
-import { tighterOf } from "../../contracts/limiter/tightest.ts";
+import {
+  type Limiter,
+  type Place,
+  type RateRule,
+  tighterOf,
+  type Verdict,
+  type VerdictsInTurn,
+} from "../../contracts/limiter/limiter.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { SharedRedis } from "./breaker.ts";
 import { keyOf } from "./script.ts";

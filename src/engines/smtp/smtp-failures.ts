@@ -1,6 +1,6 @@
 /** What went wrong with a mail server, as sentences without addresses, and what to change. */
 import { MailFailure, type MailLocation } from "../../contracts/mail.ts";
-import { isUntrustedCertificate } from "../../lib/certificate-failure.ts";
+import { isUntrustedCertificate } from "../../lib/certificate.ts";
 import { codeOf } from "../../lib/error-code.ts";
 
 export class TooLate extends Error {
@@ -30,7 +30,7 @@ function factsOf(error: unknown): Facts {
   };
 }
 
-/** Whether the server has refused this message for good, and not whoever brings it. */
+/** Whether the server has refused this message for good, and not the client that brings it. */
 export function isRefusal(error: unknown): boolean {
   const { code, reply } = factsOf(error);
   return (code === "EENVELOPE" || code === "EMESSAGE") && reply !== null && reply >= 500;

@@ -5,7 +5,7 @@ import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { type ExchangeRow, toExchange } from "../store-shared/rows/conversation.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { SqliteEngine } from "./engine.ts";
-import type { MessageEraser } from "./message-eraser.ts";
+import type { MessageEraser } from "./erasers.ts";
 
 export type Exchanges = ReturnType<typeof createExchanges>;
 

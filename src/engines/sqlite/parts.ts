@@ -1,11 +1,10 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { ErasureMarks } from "../../contracts/coordination.ts";
-import type { CallRemovals } from "./call-eraser.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
+import type { CallRemovals, MessageEraser } from "./erasers.ts";
 import type { EventWriter } from "./events.ts";
 import type { Exchanges } from "./exchanges.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
-import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Removals } from "./removals.ts";

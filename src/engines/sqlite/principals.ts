@@ -2,10 +2,9 @@
  * Finds API keys and dashboard sessions in SQLite, without a cache, on every management call; and notes their last
  * use.
  */
-import type { Session } from "../../contracts/store/sessions.ts";
-import type { Plan, Role } from "../../domain/account.ts";
+import type { Plan } from "../../domain/account.ts";
 import { decodeScopes, type KeyLookups } from "../store-shared/scripts/api-keys.ts";
-import type { RecordLastUses, SessionLookup } from "../store-shared/scripts/sessions.ts";
+import type { FoundSession, RecordLastUses, SessionLookup } from "../store-shared/scripts/sessions.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { hasWebhooks } from "./events.ts";
 import { mapColumns } from "./rows/columns.ts";
@@ -100,15 +99,6 @@ export function createLastUses(engine: SqliteEngine): RecordLastUses {
   };
 }
 
-interface FoundSession extends Session {
-  email: string;
-  plan: Plan;
-  role: Role;
-  suspendedAt: number | null;
-  totpConfirmedAt: number | null;
-  accountCreatedAt: number;
-}
-
 /** Finds dashboard sessions in SQLite. */
 export function createSessionLookup(engine: SqliteEngine): SessionLookup {
   const select = engine.query<FoundSession, [string]>(
@@ -116,12 +106,5 @@ export function createSessionLookup(engine: SqliteEngine): SessionLookup {
        a.totp_confirmed_at AS totpConfirmedAt, a.created_at AS accountCreatedAt
      FROM sessions s JOIN accounts a ON a.id = s.account_id WHERE s.hash = ?`,
   );
-  return (hash) =>
-    engine.read(() => {
-      const row = select.get(hash);
-      if (row === null) return null;
-      const { email, plan, role, suspendedAt, totpConfirmedAt, accountCreatedAt, ...session } = row;
-      const account = { id: session.accountId, email, plan, role, suspendedAt, totpConfirmedAt };
-      return { session, account: { ...account, createdAt: accountCreatedAt } };
-    });
+  return (hash) => engine.read(() => select.get(hash));
 }

@@ -4,10 +4,9 @@ import { pause } from "../../lib/pause.ts";
 import type { RemovalKind } from "../store-shared/scripts/removals.ts";
 import { emptyDeliveries, emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
 import type { versionRemovals } from "../store-shared/scripts/version-room.ts";
-import type { CallRemovals } from "./call-eraser.ts";
 import type { SqliteEngine } from "./engine.ts";
+import type { CallRemovals, MessageEraser } from "./erasers.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
-import type { MessageEraser } from "./message-eraser.ts";
 import type { MetadataTable } from "./metadata-index.ts";
 import type { Bound, VoiceAgentScripts } from "./scripts.ts";
 import type { VisitorDays } from "./visitor-days.ts";
@@ -16,7 +15,7 @@ import type { VisitorDays } from "./visitor-days.ts";
 const rowsPerChunk = 100;
 const companionsPerChunk = 20;
 /** How often to check for the remains of another process, or of failed writes. */
-const lookAgainMs = 60_000;
+const checkAgainMs = 60_000;
 /** How long to wait for further deletions, such as those of a script. */
 const gatherMs = 200;
 
@@ -108,7 +107,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
     }
   }
 
-  function look(): void {
+  function check(): void {
     isAskedAgain = true;
     if (isStopped || running !== null) return;
     running = run().finally(() => {
@@ -118,7 +117,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
 
   function resume(): void {
     isLogStale = true;
-    look();
+    check();
   }
 
   /** Also if nothing is left in the tables: an erasure deletes the remains too, but may fail to empty the log. */
@@ -127,7 +126,7 @@ export function createRemovals(engine: SqliteEngine, dependencies: RemovalDepend
     resume();
   }
 
-  const timer = setInterval(look, lookAgainMs);
+  const timer = setInterval(check, checkAgainMs);
   timer.unref();
 
   async function stop(): Promise<void> {

@@ -2,8 +2,8 @@
 import type { SchemaDifferences } from "../../contracts/store/inspection.ts";
 import { schemaAfter } from "../../contracts/store/schema-number.ts";
 import { compareSchema } from "../store-shared/rows/schema-prints.ts";
-import { makeSchema } from "./made-schema.ts" with { type: "macro" };
 import { migrations } from "./migrations.ts";
+import { makeSchema } from "./schema-objects.ts" with { type: "macro" };
 import { type Reader, readPrints, readWholePrint } from "./schema-objects.ts";
 
 const made = makeSchema();

@@ -1,7 +1,8 @@
-/** What a SQLite database consists of. */
-import type { Database } from "bun:sqlite";
+/** What a SQLite database consists of, and what the migrations make of an empty one. */
+import { Database } from "bun:sqlite";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { printSchema, type SchemaPrints } from "../store-shared/rows/schema-prints.ts";
+import { migrations } from "./migrations.ts";
 
 export type Reader = Pick<Database, "prepare">;
 
@@ -26,4 +27,11 @@ export function readWholePrint(database: Reader): string {
   const text = statement.get()?.text ?? "";
   statement.finalize();
   return sha256Hex(text);
+}
+
+/** A macro: it runs while the program is built, since making it takes some milliseconds, which a start should not. */
+export function makeSchema(): { prints: SchemaPrints; wholePrint: string } {
+  using database = new Database(":memory:");
+  for (const { sql } of migrations) database.run(sql);
+  return { prints: readPrints(database), wholePrint: readWholePrint(database) };
 }

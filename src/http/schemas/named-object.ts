@@ -1,5 +1,7 @@
 /** Objects of responses: schemas that the API document shows under their own name, and what clients send back of them. */
 import { type ObjectOptions, type TObject, type TProperties, Type as t } from "@sinclair/typebox";
+import type { FieldError } from "../../domain/errors.ts";
+import { isJsonObject } from "../../domain/json.ts";
 import { later } from "../../lib/later.ts";
 
 /** Creates named schemas on first use, so that a start without a request for the API document creates none. */
@@ -26,8 +28,21 @@ export function instant(description: string) {
  * body's model has not. Anything but an object is returned as it is.
  */
 export function omitReadOnly(body: unknown, { schema }: { readonly schema: TObject }, answer: TObject): unknown {
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  if (!isJsonObject(body)) return body;
   const isReadOnly = (name: string) =>
     Object.hasOwn(answer.properties, name) && !Object.hasOwn(schema.properties, name);
   return Object.fromEntries(Object.entries(body).filter(([name]) => !isReadOnly(name)));
+}
+
+/** What of a body has no fault: further checks need values of the right types. */
+export function pickSound<Body extends object>(body: unknown, errors: readonly FieldError[]): Partial<Body> {
+  if (!isJsonObject(body)) return {};
+  const faulty = new Set(errors.map(({ param }) => param.split(".", 1)[0]));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name))) as Partial<Body>;
+}
+
+/** Of a field that only the server sets. */
+export function explainSecret(error: FieldError): FieldError {
+  if (error.param !== "secret") return error;
+  return { ...error, detail: "The server makes the secret, and shows it in the response." };
 }

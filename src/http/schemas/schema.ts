@@ -10,7 +10,7 @@ import {
 } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 import { AppError, type FieldError, invalidFields } from "../../domain/errors.ts";
-import type { JsonObject } from "../../domain/json.ts";
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
 
 interface TextOptions {
   minLength?: number;
@@ -86,6 +86,13 @@ export function Nullish<Schema extends TSchema>(schema: Schema) {
 /** A JSON object of the caller's own. */
 export function AnyObject(options: SchemaOptions = {}) {
   return t.Unsafe<JsonObject>(t.Object({}, { additionalProperties: true, ...options }));
+}
+
+/** Any value of a companion's fields, tools or sources. Written out: generated clients would have no type for a schema without one. */
+export function anyValue(description: string) {
+  const list = t.Array(t.Union([t.String(), AnyObject()]));
+  const kinds = [t.String(), t.Number(), t.Boolean(), t.Null(), AnyObject(), list];
+  return t.Unsafe<JsonValue>(t.Union(kinds, { description }));
 }
 
 /** One of these texts. */

@@ -1,8 +1,8 @@
 /** What owners set of sources on the wire: routes of sources, and all that writes companions as a whole. */
 import { Type as t } from "@sinclair/typebox";
 import { isSourceUrl, maxSourceUrlLength, sourceUrlProblem } from "../../domain/knowledge.ts";
+import { slugText } from "./name.ts";
 import { Nullish, Text } from "./schema.ts";
-import { slugText } from "./slug.ts";
 
 const maxTitleLength = 200;
 

@@ -6,6 +6,7 @@ import { isJsonObject } from "../../../domain/json.ts";
 import type { Source } from "../../../domain/knowledge.ts";
 import { listMetadataValues } from "../../../domain/metadata.ts";
 import { builtInPrefix, type Tool, type ToolTarget } from "../../../domain/tool.ts";
+import { pickSound } from "../../../http/schemas/named-object.ts";
 import { maxListedErrors } from "../../../http/schemas/schema.ts";
 import { findKind } from "../../../http/schemas/tool-changes.ts";
 import { findFaults } from "../../../http/schemas/tool-faults.ts";
@@ -108,7 +109,7 @@ async function readItem(
   const existing = findExisting(names);
   const current = existing?.companion ?? newCompanionSettings("");
   const errors = [...(await listSettingErrors(appliedCompanion, entry, rules, current))].map(explainSecret);
-  const sent = pickSound(entry, errors);
+  const sent = pickSound<AppliedCompanion>(entry, errors);
   errors.push(...listRuleFaults(sent));
   if (existing === null && names.adopt !== undefined) {
     errors.push({ param: "adopt", detail: "There is no companion with this id." });
@@ -142,13 +143,6 @@ async function readItem(
 }
 
 type SoundPart = Partial<AppliedCompanion>;
-
-/** What of an entry has no fault: further checks need values of the right types. */
-function pickSound(entry: unknown, errors: readonly FieldError[]): SoundPart {
-  if (!isJsonObject(entry)) return {};
-  const faulty = new Set(errors.map(({ param }) => param.split(".", 1)[0]));
-  return Object.fromEntries(Object.entries(entry).filter(([name]) => !faulty.has(name)));
-}
 
 function readSettings(sent: AppliedCompanion): Pick<Item, "named" | "patch"> {
   const known = companionFields().names.map(([wire]) => wire);

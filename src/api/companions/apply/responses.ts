@@ -1,8 +1,7 @@
 /** The response to `POST /api/apply`. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { anyValue } from "../../../http/schemas/json-value.ts";
 import { closedObject, namedObject } from "../../../http/schemas/named-object.ts";
-import { Nullable, OneOf } from "../../../http/schemas/schema.ts";
+import { anyValue, Nullable, OneOf } from "../../../http/schemas/schema.ts";
 
 export const planActions = ["create", "update", "unchanged", "drift", "disable", "delete"] as const;
 

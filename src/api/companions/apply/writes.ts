@@ -8,12 +8,11 @@ import type {
   SourceReplacement,
 } from "../../../contracts/store/store.ts";
 import type { Services } from "../../../core/dependencies.ts";
-import { sealedAs } from "../../../core/tools/sealed-as.ts";
 import { newCompanionSettings } from "../../../domain/companion.ts";
 import { makeEmbedToken } from "../../../domain/credentials.ts";
 import { OutdatedError } from "../../../domain/errors.ts";
 import type { Source } from "../../../domain/knowledge.ts";
-import type { Tool } from "../../../domain/tool.ts";
+import { sealedAs, type Tool } from "../../../domain/tool.ts";
 import { listToolChanges, toToolSettings } from "../../../http/schemas/tool-changes.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";

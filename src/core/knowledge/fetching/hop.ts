@@ -1,5 +1,5 @@
 /** One request to one URL: looked up, checked, connected to the address that was checked, read within bounds. */
-import { isUntrustedCertificate } from "../../../lib/certificate-failure.ts";
+import { isUntrustedCertificate } from "../../../lib/certificate.ts";
 import { unlessAborted } from "../../../lib/deadline.ts";
 import { type AddressRules, findAddresses } from "../../../lib/http/addresses.ts";
 import { readBody } from "../../../lib/http/body-bytes.ts";

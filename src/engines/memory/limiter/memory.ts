@@ -1,6 +1,12 @@
 /** The single-process limiter engine: exact windows in bounded memory, lost when the process ends. */
-import type { Limiter, Place, RateRule, Verdict, VerdictsInTurn } from "../../../contracts/limiter/limiter.ts";
-import { tighterOf } from "../../../contracts/limiter/tightest.ts";
+import {
+  type Limiter,
+  type Place,
+  type RateRule,
+  tighterOf,
+  type Verdict,
+  type VerdictsInTurn,
+} from "../../../contracts/limiter/limiter.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import {
   type AddressKey,

@@ -15,7 +15,7 @@ import { toMadeCompanion } from "../../../contracts/store/companions.ts";
 import type { NewEvent } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { Companion } from "../../../domain/companion.ts";
-import { missing } from "../../../domain/resource-id.ts";
+import { missing } from "../../../domain/errors.ts";
 import type { AppliedRecord } from "../../../domain/version.ts";
 import { toSnakeCase } from "../../../lib/field-names.ts";
 import { companionEvent } from "../rows/events.ts";

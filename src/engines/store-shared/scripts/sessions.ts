@@ -17,8 +17,13 @@ export type RecordLastUses = (
   uses: readonly { id: string; lastUsedAt: number }[],
 ) => Promise<void>;
 
-/** By the hash of its cookie, in each engine's own way: every request of the dashboard asks. The account is as it is. */
-export type SessionLookup = (hash: string) => Promise<{ session: Session; account: Account } | null>;
+/** A session with its account, as that is. */
+export interface FoundSession extends Session, Omit<Account, "id" | "createdAt"> {
+  accountCreatedAt: number;
+}
+
+/** By the hash of its cookie, in each engine's own way: every request of the dashboard asks. */
+export type SessionLookup = (hash: string) => Promise<FoundSession | null>;
 
 const shown = columns<Session>("s", [
   "id",
@@ -42,8 +47,8 @@ const purgeLinks = `DELETE FROM one_time_links WHERE hash IN
   (SELECT hash FROM one_time_links WHERE expires_at <= $1 FOR UPDATE SKIP LOCKED)`;
 
 /** Stands in the audit log for the account that a set-up link has yet to create. */
-const nobody = "";
-/** Of all that depends on nobody having set up the server yet. */
+const noAccount = "";
+/** Of all that depends on no one having set up the server yet. */
 const setUpLock = "set-up";
 
 const findLink = (hash: string, nowMs: number) => get<OneTimeLink>(selectLink, hash, nowMs);
@@ -85,8 +90,9 @@ export function createSessionStore(
     async findByHash(hash) {
       const found = await lookup(hash);
       if (found === null) return null;
-      const { session, account } = found;
+      const { email, plan, role, suspendedAt, totpConfirmedAt, accountCreatedAt: createdAt, ...session } = found;
       const { accountId, memberId } = session;
+      const account = { id: accountId, email, plan, role, suspendedAt, totpConfirmedAt, createdAt };
       if (memberId === null) return { session, account, member: null };
       const member = await scripts.read(() => findMember(accountId, memberId));
       return member && { session, account: asMember(account, member), member };
@@ -132,7 +138,7 @@ export function createSessionStore(
 
     createLink(link, context) {
       const { kind, memberId } = link;
-      const accountId = link.accountId ?? nobody;
+      const accountId = link.accountId ?? noAccount;
       function* create(): Script<void> {
         if (kind === "setup") {
           yield* lock(setUpLock);
@@ -158,7 +164,7 @@ export function createSessionStore(
         if ((yield* hasAnyPassword()) || !(yield* takeLink(hash, "setup", context.nowMs))) return null;
         const made = yield* insertAccount(account, context);
         // The new operator's audit log starts with the set-up links and who created them.
-        yield* run("UPDATE audit SET account_id = $1 WHERE account_id = $2", made.id, nobody);
+        yield* run("UPDATE audit SET account_id = $1 WHERE account_id = $2", made.id, noAccount);
         return made;
       }),
 

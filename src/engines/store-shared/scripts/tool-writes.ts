@@ -1,7 +1,6 @@
 /** Tools as changes of companions write them: call it inside a write that has locked the companion. */
 import type { CompanionRevision } from "../../../contracts/store/versions.ts";
-import { AppError } from "../../../domain/errors.ts";
-import { missing } from "../../../domain/resource-id.ts";
+import { AppError, missing } from "../../../domain/errors.ts";
 import { maxTools, type Tool } from "../../../domain/tool.ts";
 import { toLaterMs } from "../../../lib/clock.ts";
 import { toolColumns } from "../rows/tools.ts";

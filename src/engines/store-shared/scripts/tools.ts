@@ -2,7 +2,7 @@
 import { toPage } from "../../../contracts/store/page.ts";
 import type { ToolStore } from "../../../contracts/store/tools.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
-import { missing } from "../../../domain/resource-id.ts";
+import { missing } from "../../../domain/errors.ts";
 import type { Tool } from "../../../domain/tool.ts";
 import { beforeAll } from "../rows/budgets.ts";
 import { type ToolRow, toolColumns, toolFields, toTool } from "../rows/tools.ts";

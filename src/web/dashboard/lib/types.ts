@@ -18,8 +18,9 @@ export type {
 } from "../../../api/companions/version-responses.ts";
 export type { ConversationEvent, ConversationWithMessages } from "../../../api/conversations/responses.ts";
 export type { Insights } from "../../../api/insights/responses.ts";
-export type { AccountQuestion, AccountSource } from "../../../api/knowledge/account-responses.ts";
 export type {
+  AccountQuestion,
+  AccountSource,
   KnowledgeFound,
   Source,
   SourcePassage,

@@ -1,4 +1,0 @@
-/** Tables of conversations, for the generator of migrations. */
-import { tables } from "../tables.ts";
-
-export const { conversations, messages, removals } = tables;
