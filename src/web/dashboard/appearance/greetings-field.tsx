@@ -55,10 +55,10 @@ export function GreetingsField({ greetings, error, onGreetings }: GreetingsField
             />
             <IconButton
               label={`Remove greeting ${at + 1}`}
+              icon={X}
+              size={16}
               onClick={() => onGreetings(greetings.filter((_, index) => index !== at))}
-            >
-              <X size={16} aria-hidden="true" />
-            </IconButton>
+            />
           </li>
         ))}
       </ul>

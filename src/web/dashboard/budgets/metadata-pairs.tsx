@@ -47,13 +47,13 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
             {pairs.length > 1 && (
               <IconButton
                 label={`Remove field ${index + 1}`}
+                icon={X}
+                size={17}
                 onClick={() => {
                   onPairs(pairs.toSpliced(index, 1));
                   focusRow(0);
                 }}
-              >
-                <X size={17} aria-hidden="true" />
-              </IconButton>
+              />
             )}
           </li>
         ))}

@@ -98,10 +98,10 @@ function Day({ label, spans, error, onSpans }: DayProps) {
             />
             <IconButton
               label={`Remove ${span.from} to ${span.to} on ${label}`}
+              icon={X}
+              size={16}
               onClick={() => onSpans(spans.toSpliced(at, 1))}
-            >
-              <X size={16} aria-hidden="true" />
-            </IconButton>
+            />
           </span>
         ))}
         {spans.length < maxSpans && (

@@ -99,9 +99,7 @@ function Row({ row, place, onChange, onRemove }: RowProps) {
         value={row.value}
         onInput={(event) => onChange({ ...row, value: event.currentTarget.value })}
       />
-      <IconButton label={`Remove field ${place}`} onClick={onRemove}>
-        <X size={17} aria-hidden="true" />
-      </IconButton>
+      <IconButton label={`Remove field ${place}`} icon={X} size={17} onClick={onRemove} />
     </div>
   );
 }

@@ -212,10 +212,10 @@ function StartersEditor({ draft: { starters }, problems, change }: SectionProps)
             />
             <IconButton
               label={`Remove question ${index + 1}`}
+              icon={X}
+              size={17}
               onClick={() => change({ starters: starters.toSpliced(index, 1) })}
-            >
-              <X size={17} aria-hidden="true" />
-            </IconButton>
+            />
           </li>
         ))}
       </ul>

@@ -134,17 +134,14 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
               <Badge tone={state.tone}>{state.text}</Badge>
             </span>
           )}
-          <IconButton label="Export" data-key="e" onClick={() => void exporting.run()}>
-            <Download size={18} aria-hidden="true" />
-          </IconButton>
+          <IconButton label="Export" icon={Download} data-key="e" onClick={() => void exporting.run()} />
           <MoreActions {...{ conversation, path, companionName, onGone, more }} />
           <IconButton
             label="Details, notes and tags"
+            icon={PanelRight}
             aria-expanded={hasDetails}
             onClick={() => setHasDetails(!hasDetails)}
-          >
-            <PanelRight size={18} aria-hidden="true" />
-          </IconButton>
+          />
         </header>
         {handoff && mayReply && <StateBar {...{ conversation, path, companionName }} onChanged={transcript.reload} />}
         <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
@@ -168,9 +165,12 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
           aria-label="Details"
           class="card relative shrink-0 overflow-y-auto w-full p-4 max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-10 sm:w-70"
         >
-          <IconButton label="Close the details" onClick={() => setHasDetails(false)} class="absolute top-3 right-3">
-            <X size={18} aria-hidden="true" />
-          </IconButton>
+          <IconButton
+            label="Close the details"
+            icon={X}
+            onClick={() => setHasDetails(false)}
+            class="absolute top-3 right-3"
+          />
           <Details conversation={conversation} path={path} onChanged={transcript.reload} />
         </aside>
       )}

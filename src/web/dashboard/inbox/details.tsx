@@ -151,11 +151,11 @@ function Tags({ tags, isBusy, onChange }: TagsProps) {
               </span>
               <IconButton
                 label={`Remove the tag ${tag}`}
+                icon={X}
+                size={14}
                 disabled={isBusy}
                 onClick={() => onChange(tags.filter((one) => one !== tag))}
-              >
-                <X size={14} aria-hidden="true" />
-              </IconButton>
+              />
             </li>
           ))}
         </ul>

@@ -67,11 +67,7 @@ export function NoteList({ notes, onRemove }: { notes: readonly Note[]; onRemove
             <span>
               <span dir="auto">{nameAuthor(author, ownId)}</span>, <Time at={created_at} />
             </span>
-            {onRemove && (
-              <IconButton label="Delete this note" onClick={() => onRemove(id)}>
-                <Trash2 size={15} aria-hidden="true" />
-              </IconButton>
-            )}
+            {onRemove && <IconButton label="Delete this note" icon={Trash2} size={15} onClick={() => onRemove(id)} />}
           </p>
         </li>
       ))}

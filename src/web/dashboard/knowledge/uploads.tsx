@@ -41,13 +41,12 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
           {item.state === "failed" && (
             <IconButton
               label={`Dismiss ${item.file.name}`}
+              icon={X}
               onClick={() => {
                 dismiss(item.id);
                 focusPage();
               }}
-            >
-              <X size={18} aria-hidden="true" />
-            </IconButton>
+            />
           )}
         </li>
       ))}

@@ -64,13 +64,13 @@ export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEdit
             />
             <IconButton
               label={`Remove header ${index + 1}`}
+              icon={X}
+              size={17}
               onClick={() => {
                 onHeaders(rows.toSpliced(index, 1));
                 focusRow(Math.max(0, index - 1));
               }}
-            >
-              <X size={17} aria-hidden="true" />
-            </IconButton>
+            />
           </li>
         ))}
       </ul>

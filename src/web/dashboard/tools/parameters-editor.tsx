@@ -149,9 +149,7 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
         />
         Required<span class="sr-only"> parameter {number}</span>
       </label>
-      <IconButton label={`Remove parameter ${number}`} onClick={onRemove}>
-        <X size={17} aria-hidden="true" />
-      </IconButton>
+      <IconButton label={`Remove parameter ${number}`} icon={X} size={17} onClick={onRemove} />
       <input
         aria-label={`Description of parameter ${number}`}
         placeholder="Six digits, on the invoice"

@@ -55,11 +55,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isHeld = fa
           <h2 id={id} class="min-w-0 text-16 font-semibold wrap-anywhere" dir="auto">
             {title}
           </h2>
-          {!isSticky && (
-            <IconButton label="Close" onClick={onClose} class="-mt-1 -mr-1.5">
-              <X size={18} aria-hidden="true" />
-            </IconButton>
-          )}
+          {!isSticky && <IconButton label="Close" icon={X} onClick={onClose} class="-mt-1 -mr-1.5" />}
         </div>
         {children}
       </div>
