@@ -6,7 +6,7 @@ import { useAction } from "../lib/load.ts";
 import type { Account, ResetLink } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
-import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { FormDialog, MessageDialog } from "../ui/dialog.tsx";
 import { Form, TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 import { Problem } from "../ui/states.tsx";
@@ -31,14 +31,9 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
   const emailProblem = fieldProblem(submit.error, "email");
   if (made) {
     return (
-      <Dialog title="Account created" onClose={onClose} isSticky>
+      <MessageDialog title="Account created" action="Done" onClose={onClose} isSticky>
         <LinkShown email={made.account.email} link={made.link} />
-        <DialogActions>
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </MessageDialog>
     );
   }
   return (

@@ -4,7 +4,7 @@ import { call, fieldProblem, toSentence } from "../lib/api.ts";
 import { type Loaded, useAction } from "../lib/load.ts";
 import type { Account, Page, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -94,18 +94,16 @@ interface TakeAgentProps {
 export function TakeAgent({ account, grant, onTaken, onClose }: TakeAgentProps) {
   const { agent_id, companions } = grant;
   return (
-    <Confirm
+    <ConfirmDelete
       title={`Take ${agent_id} from ${account.email}?`}
       action="Revoke access"
-      onConfirm={async () => {
-        await call("DELETE", `/api/accounts/${account.id}/voice-agents/${encodeURIComponent(agent_id)}`);
-        say("Access revoked.");
-        await onTaken();
-      }}
+      path={`/api/accounts/${account.id}/voice-agents/${encodeURIComponent(agent_id)}`}
+      done="Access revoked."
+      onDone={onTaken}
       onClose={onClose}
     >
       <p>{consequence(account, companions)}</p>
-    </Confirm>
+    </ConfirmDelete>
   );
 }
 

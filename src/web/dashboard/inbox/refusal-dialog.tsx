@@ -3,7 +3,7 @@ import { call, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions } from "../ui/dialog.tsx";
+import { Dialog, DialogActions, MessageDialog } from "../ui/dialog.tsx";
 import { Problem } from "../ui/states.tsx";
 import type { Outbox, Refusal } from "./outbox.ts";
 
@@ -22,15 +22,10 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
   const keep = () => outbox.takeBack();
   if (refusal.why === "refused") {
     return (
-      <Dialog title="Not sent" onClose={keep}>
+      <MessageDialog title="Not sent" action="Back to my text" onClose={keep}>
         <p>{refusal.sentence}</p>
         <p class="mt-3 text-muted">We kept your text.</p>
-        <DialogActions>
-          <Button kind="primary" onClick={keep}>
-            Back to my text
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </MessageDialog>
     );
   }
   if (refusal.why === "held") {

@@ -1,15 +1,14 @@
 /** The sources of a companion: narrowed, a page at a time, and changed. */
 import { Search } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { toSentence } from "../lib/api.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
 import { Rows } from "../ui/row-list.tsx";
 import { Select } from "../ui/select.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
 import { PassagesDialog } from "./passages.tsx";
 import { ReplaceSource } from "./replace-source.tsx";
 import { type SourceAct, SourceRow } from "./source-row.tsx";
@@ -126,14 +125,12 @@ export function SourceList({ path, sources }: SourceListProps) {
         <ReplaceSource path={path} source={asked.source} onSaved={changed} onClose={close} />
       )}
       {asked?.act === "delete" && (
-        <Confirm
+        <ConfirmDelete
           title={`Delete ${asked.source.title}?`}
-          action="Delete"
-          onConfirm={async () => {
-            await call("DELETE", `${path}/${asked.source.id}`);
-            say("Deleted.");
+          path={`${path}/${asked.source.id}`}
+          onDone={() => {
             setFailure(null);
-            await reload();
+            return reload();
           }}
           onClose={() => {
             close();
@@ -143,7 +140,7 @@ export function SourceList({ path, sources }: SourceListProps) {
           }}
         >
           <p>Replies stop using it immediately. Earlier replies keep their text but lose their citation details.</p>
-        </Confirm>
+        </ConfirmDelete>
       )}
     </section>
   );

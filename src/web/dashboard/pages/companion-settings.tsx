@@ -10,7 +10,7 @@ import { useAction, useLoad } from "../lib/load.ts";
 import { hasUnsavedWork, homePath, navigate, type Params, releaseGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { Confirm, ConfirmDelete } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -103,15 +103,14 @@ function Fate({ companion }: { companion: Companion }) {
         </Confirm>
       )}
       {asked === "delete" && (
-        <Confirm
+        <ConfirmDelete
           title={`Delete ${companion.name}?`}
           action="Delete permanently"
           typed={{ label: `Type its name to confirm: ${companion.name}`, text: companion.name }}
-          onConfirm={async () => {
-            await call("DELETE", pathOf(companion));
+          path={pathOf(companion)}
+          onDone={() => {
             releaseGuard();
             navigate(homePath, { replace: true });
-            say("Deleted.");
           }}
           onClose={() => setAsked(null)}
         >
@@ -119,7 +118,7 @@ function Fate({ companion }: { companion: Companion }) {
             Its embed tokens stop working immediately, and its conversations are deleted. This can't be undone. Usage is
             kept.
           </p>
-        </Confirm>
+        </ConfirmDelete>
       )}
     </div>
   );

@@ -1,9 +1,7 @@
 /** What a tool's buttons lead to, loaded with the first of them. */
-import { call } from "../lib/api.ts";
 import type { Tool } from "../lib/types.ts";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
 import { RotateSecret } from "../ui/secret.tsx";
-import { say } from "../ui/toast.tsx";
 import { EditTool, MakeTool } from "./edit-tool.tsx";
 import { LastCalls } from "./last-calls.tsx";
 import { TryTool } from "./try-tool.tsx";
@@ -28,20 +26,11 @@ export function ToolDialog({ path, asked, onSaved, onClose }: ToolDialogProps) {
   if (what === "calls") return <LastCalls path={at} tool={tool} onClose={onClose} />;
   if (what === "rotate") return <RotateSecret path={at} name={tool.title} onClose={onClose} />;
   return (
-    <Confirm
-      title={`Delete ${tool.title}?`}
-      action="Delete"
-      onConfirm={async () => {
-        await call("DELETE", at);
-        say("Deleted.");
-        await onSaved();
-      }}
-      onClose={onClose}
-    >
+    <ConfirmDelete title={`Delete ${tool.title}?`} path={at} onDone={onSaved} onClose={onClose}>
       <p>
         Your companion stops using it immediately, and calls waiting for a visitor are declined. Earlier calls stay in
         the transcripts.
       </p>
-    </Confirm>
+    </ConfirmDelete>
   );
 }

@@ -2,13 +2,14 @@
 import { X } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { toSentence } from "../lib/api.ts";
+import { call, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { Button, IconButton } from "./button.tsx";
 import { Form, TextField } from "./field.tsx";
 import { giveFocusTo } from "./focus.ts";
 import { Problem } from "./states.tsx";
+import { say } from "./toast.tsx";
 
 export interface DialogProps {
   title: string;
@@ -69,6 +70,38 @@ export function DialogActions({ children }: { children: ComponentChildren }) {
     <div class="sticky bottom-0 -mx-5 mt-6 -mb-5 flex flex-wrap justify-end gap-2 border-t border-line bg-card px-5 py-4 sm:-mx-6 sm:-mb-6 sm:px-6">
       {children}
     </div>
+  );
+}
+
+interface MessageProps extends DialogProps {
+  /** The label of the button. */
+  action: string;
+  /** What the button does, if not close it. */
+  onAct?(): void;
+}
+
+/** Says something, with one button below. */
+export function MessageDialog({ action, onAct, children, ...dialog }: MessageProps) {
+  return (
+    <Dialog {...dialog}>
+      {children}
+      <DialogActions>
+        <Button kind="primary" onClick={onAct ?? dialog.onClose}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+type ShownOnceProps = Pick<DialogProps, "title" | "onClose" | "children"> & { action?: string };
+
+/** What can be seen one time only, such as a new key: nothing but its button closes it. */
+export function ShownOnce({ action = "I have saved it", children, ...dialog }: ShownOnceProps) {
+  return (
+    <MessageDialog {...dialog} action={action} isSticky isWide>
+      <div class="space-y-4">{children}</div>
+    </MessageDialog>
   );
 }
 
@@ -164,4 +197,31 @@ export function Confirm({ children, isReady = true, typed, onConfirm, ...ask }: 
       {typed && <TextField label={typed.label} value={text} onValue={setText} />}
     </FormDialog>
   );
+}
+
+interface ConfirmDeleteProps extends Omit<ConfirmProps, "action" | "onConfirm"> {
+  action?: string;
+  /** Of what is deleted, in the API. */
+  path: string;
+  /** Only while it has this tag. */
+  ifMatch?: string | undefined;
+  /** What is said once it is gone. */
+  done?: string;
+  onDone(): Promise<void> | void;
+}
+
+export function ConfirmDelete({
+  path,
+  ifMatch,
+  done = "Deleted.",
+  onDone,
+  action = "Delete",
+  ...ask
+}: ConfirmDeleteProps) {
+  async function remove(): Promise<void> {
+    await call("DELETE", path, { ifMatch });
+    say(done);
+    await onDone();
+  }
+  return <Confirm {...ask} action={action} onConfirm={remove} />;
 }

@@ -5,7 +5,7 @@ import { useAction } from "../lib/load.ts";
 import { hasUnsavedWork } from "../lib/router.ts";
 import type { Companion, CompanionDraft } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogActions, FormDialog, MessageDialog } from "../ui/dialog.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { ChangeList } from "./change-list.tsx";
@@ -35,22 +35,19 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
 
   if (status === 412 || status === 404) {
     return (
-      <Dialog title="Someone changed the draft" onClose={onClose}>
+      <MessageDialog
+        title="Someone changed the draft"
+        action="Show latest"
+        onAct={() => {
+          onStale();
+          onClose();
+        }}
+        onClose={onClose}
+      >
         <p class="text-pretty text-muted">
           It was saved, published or discarded since you opened this page. Nothing was published.
         </p>
-        <DialogActions>
-          <Button
-            kind="primary"
-            onClick={() => {
-              onStale();
-              onClose();
-            }}
-          >
-            Show latest
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </MessageDialog>
     );
   }
   const fields = status === 409 ? (error as ApiError).problem["fields"] : undefined;
