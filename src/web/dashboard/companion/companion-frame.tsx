@@ -1,9 +1,9 @@
 /** The head of a companion's pages, and its tabs. */
 import { ExternalLink } from "lucide-preact";
-import type { ComponentChildren } from "preact";
+import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { type Loaded, useLoad } from "../lib/load.ts";
-import { navigate, usePath } from "../lib/router.ts";
+import { useLoad } from "../lib/load.ts";
+import { navigate, type PageComponent, usePath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
@@ -12,9 +12,9 @@ import { Badge, Pending } from "../ui/states.tsx";
 import { Avatar } from "./avatar.tsx";
 import { LiveSwitch } from "./live-switch.tsx";
 
-interface FrameProps {
-  id: string;
-  children(companion: Companion, loaded: Loaded<Companion>): ComponentChildren;
+export interface CompanionPageProps {
+  companion: Companion;
+  onChanged(companion: Companion): void;
 }
 
 /** The last one, so that switching tabs shows no empty page in between. */
@@ -33,7 +33,12 @@ const tabs: readonly { at: string; label: string; forAll?: true }[] = [
   { at: "/install", label: "Install" },
 ];
 
-export function CompanionFrame({ id, children }: FrameProps) {
+/** The page of one companion, which begins again with another one. */
+export function companionPage(Page: ComponentType<CompanionPageProps>): PageComponent {
+  return ({ params }) => <CompanionFrame id={params.id ?? ""} Page={Page} />;
+}
+
+function CompanionFrame({ id, Page }: { id: string; Page: ComponentType<CompanionPageProps> }) {
   const loaded = useLoad<Companion>(`/api/companions/${encodeURIComponent(id)}`);
   const companion = loaded.data;
   if (companion) lastShown = companion;
@@ -79,7 +84,11 @@ export function CompanionFrame({ id, children }: FrameProps) {
           <Tab key={tab.at} href={base + tab.at} label={tab.label} />
         ))}
       </nav>
-      {companion ? children(companion, loaded) : <Pending of={loaded} lines={6} />}
+      {companion ? (
+        <Page key={companion.id} companion={companion} onChanged={loaded.set} />
+      ) : (
+        <Pending of={loaded} lines={6} />
+      )}
     </>
   );
 }

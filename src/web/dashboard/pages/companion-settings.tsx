@@ -1,13 +1,13 @@
 /** `/app/companions/:id/settings`: a companion's settings, and deleting it. */
 import { Copy, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { toDraft, toNewBody } from "../companion/draft.ts";
 import { FilesSection } from "../companion/files-section.tsx";
 import { CompanionSettings } from "../companion/settings.tsx";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
-import { hasUnsavedWork, homePath, navigate, type Params, releaseGuard } from "../lib/router.ts";
+import { hasUnsavedWork, homePath, navigate, releaseGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, ConfirmDelete } from "../ui/dialog.tsx";
@@ -16,15 +16,9 @@ import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import type { CompanionSet } from "../versions/types.ts";
 
-export default function CompanionSettingsPage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion, { set }) => <OwnPage key={companion.id} companion={companion} onChanged={set} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(Settings);
 
-function OwnPage({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+function Settings({ companion, onChanged }: CompanionPageProps) {
   // Files know a companion by its slug alone.
   const facts = useLoad<CompanionSet>(companion.slug === null ? null : `${pathOf(companion)}/set`);
   const managed = facts.data?.set == null ? null : facts.data;

@@ -1,8 +1,8 @@
 /** `/app/companions/:id/history`: every version of a companion, what each changed, and the step back to one. */
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { toSentence } from "../lib/api.ts";
-import { type Params, useSearch } from "../lib/router.ts";
-import type { Companion, CompanionVersion } from "../lib/types.ts";
+import { useSearch } from "../lib/router.ts";
+import type { CompanionVersion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Time } from "../ui/page.tsx";
 import { Badge, Pending, Problem } from "../ui/states.tsx";
@@ -13,15 +13,9 @@ import { describeOrigin, nameFields } from "../versions/words.ts";
 /** Loaded with this page: each file of its own costs the first load its name. */
 export { DraftBanner } from "../versions/draft-banner.tsx";
 
-export default function HistoryPage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion, { set }) => <History key={companion.id} companion={companion} onChanged={set} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(History);
 
-function History({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+function History({ companion, onChanged }: CompanionPageProps) {
   const versions = useVersions(companion.id);
   const chosen = Number(useSearch().get("version"));
   const { items } = versions;
