@@ -1,6 +1,6 @@
 /** What an operator does with one account. */
 import { useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import type { Account, ResetLink, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -90,7 +90,7 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
             Create password link
           </Button>
         )}
-        {error !== null && <Problem>{toSentence(error)}</Problem>}
+        <Problem error={error} />
         <VoiceAgents account={account} grants={grants} onRevoke={setAsked} />
         <div class="flex flex-wrap gap-2 border-t border-line pt-5 empty:hidden">
           {stops.data && stopOf(stops, account.id) === null && (

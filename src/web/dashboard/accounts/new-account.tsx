@@ -1,6 +1,6 @@
 /** A new account, with its plan and role, and the link with which its owner chooses a password. */
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { formatInstant } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { Account, ResetLink } from "../lib/types.ts";
@@ -28,7 +28,6 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
     setMade({ account, link });
     await onMade();
   });
-  const emailProblem = fieldProblem(submit.error, "email");
   if (made) {
     return (
       <MessageDialog title="Account created" action="Done" onClose={onClose} isSticky>
@@ -41,7 +40,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
       title="New account"
       action="Add account"
       submit={submit}
-      isTold={emailProblem !== undefined}
+      fields={["email"]}
       class="space-y-5"
       onClose={onClose}
     >
@@ -53,7 +52,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
         value={email}
         onValue={setEmail}
         hint="Used to sign in, and for password links."
-        error={emailProblem}
+        error={fieldProblem(submit.error, "email")}
       />
       <SelectField label="Plan" value={plan} onValue={setPlan} options={planOptions} />
       <SelectField label="Role" value={role} onValue={setRole} options={roleOptions} hint={roleHint(role)} />
@@ -120,7 +119,7 @@ export function PlanAndRole({ account, isOwn, onChanged }: PlanAndRoleProps) {
         hint={isOwn ? "Only another operator can change your role." : roleHint(role)}
         onValue={setRole}
       />
-      {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
+      <Problem error={save.error} />
       <div class="flex flex-wrap items-center gap-3">
         <Button type="submit" kind="primary" disabled={!isChanged} isBusy={save.isBusy}>
           Save

@@ -1,6 +1,6 @@
 /** Which agents of the voice provider an account may use: an operator grants and takes them. */
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { type Loaded, useAction } from "../lib/load.ts";
 import type { Account, Page, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -25,7 +25,6 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
     say("Granted.");
     await grants.reload();
   });
-  const problem = fieldProblem(add.error, "agent_id");
   return (
     <section aria-label="Voice agents" class="border-t border-line pt-5">
       <h3 class="font-medium">Voice agents</h3>
@@ -73,7 +72,7 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
             Grant
           </Button>
         </div>
-        {add.error !== null && <Problem class="mt-3">{problem ?? toSentence(add.error)}</Problem>}
+        <Problem error={add.error} field="agent_id" class="mt-3" />
       </form>
     </section>
   );

@@ -1,7 +1,7 @@
 /** The companion's picture: uploaded, from an address, or its initial. */
 import { ImageUp, Trash2 } from "lucide-preact";
 import { useRef, useState } from "preact/hooks";
-import { toFailure, toSentence } from "../lib/api.ts";
+import { toFailure } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -85,7 +85,7 @@ export function AvatarField({ companion, shown, address, addressProblem, onAddre
           <p class="mt-1.5 text-13 text-muted">Drop a PNG, JPEG or WebP here, up to 2 MiB. Square ones look best.</p>
         </div>
       </div>
-      {change.error !== null && <Problem>{toSentence(change.error)}</Problem>}
+      <Problem error={change.error} />
       <details open={isLinked || addressProblem !== undefined}>
         <summary class="w-fit text-13 text-accent">Use a link instead</summary>
         <TextField

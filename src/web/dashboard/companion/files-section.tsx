@@ -56,16 +56,15 @@ function SlugDialog({ companion, managed, onChanged, onClose }: FilesProps & { o
     say("Saved.");
     onClose();
   });
-  const problem = fieldProblem(submit.error, "slug");
   return (
-    <FormDialog title="Slug" action="Save" submit={submit} isTold={problem !== undefined} isThrowaway onClose={onClose}>
+    <FormDialog title="Slug" action="Save" submit={submit} fields={["slug"]} isThrowaway onClose={onClose}>
       <TextField
         label="Slug"
         isCode
         maxLength={63}
         value={slug}
         onValue={setSlug}
-        error={problem}
+        error={fieldProblem(submit.error, "slug")}
         placeholder="support"
         hint="Lower-case letters, digits, - and _. Leave empty for none."
       />

@@ -1,6 +1,6 @@
 /** In the head of a companion's pages: whether visitors see it. */
 import { useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Companion } from "../lib/types.ts";
 import { Confirm } from "../ui/dialog.tsx";
@@ -36,7 +36,7 @@ export function LiveSwitch({ companion, onChanged }: LiveSwitchProps) {
         </span>
         Live
       </button>
-      {resume.error !== null && <Problem>{toSentence(resume.error)}</Problem>}
+      <Problem error={resume.error} />
       {isAsked && (
         <Confirm
           title={`Pause ${name}?`}

@@ -3,7 +3,7 @@ import { Plus } from "lucide-preact";
 import { useEffect, useState } from "preact/hooks";
 import { describeState, findWayOut, looksLikeSitemap } from "../knowledge/source-words.ts";
 import { useSources } from "../knowledge/use-sources.ts";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -54,7 +54,7 @@ export function KnowledgeStep({ companionId, onAdded, onContinue }: KnowledgeSte
           Add
         </Button>
       </Form>
-      {add.error !== null && <Problem>{fieldProblem(add.error, "url") ?? toSentence(add.error)}</Problem>}
+      <Problem error={add.error} field="url" />
       <p class="sr-only" role="status">
         {sources.news}
       </p>

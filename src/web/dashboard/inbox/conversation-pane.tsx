@@ -3,7 +3,7 @@ import { ChevronLeft, Download, PanelRight, UserRoundCheck, X } from "lucide-pre
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useTranscript } from "../chat/transcript.ts";
 import { exportConversation, MoreActions } from "../conversations/actions.tsx";
-import { ApiError, toSentence } from "../lib/api.ts";
+import { ApiError } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useAction, useEvery } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
@@ -145,7 +145,7 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
         </header>
         {handoff && mayReply && <StateBar {...{ conversation, path, companionName }} onChanged={transcript.reload} />}
         <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
-          {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
+          <Problem error={error} class="mb-4" />
           {transcript.hasEarlier && (
             <p class="mb-4 text-center">
               <Button isBusy={earlier.isBusy} onClick={() => void earlier.run()}>

@@ -1,7 +1,7 @@
 /** Notes of the team on a conversation, and what people did with it. */
 import { Trash2 } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { ConversationEvent, ConversationWithMessages, Page } from "../lib/types.ts";
@@ -45,7 +45,7 @@ export function Notes({ conversation, path, onChanged }: NotesProps) {
           Add a note
         </Button>
       </Form>
-      {error !== null && <Problem class="mt-2">{toSentence(error)}</Problem>}
+      <Problem error={error} class="mt-2" />
       <NoteList notes={conversation.notes ?? []} onRemove={(id) => void remove.run(id)} />
     </div>
   );

@@ -1,5 +1,5 @@
 /** Why a message was not sent, and what its writer decides: a colleague wrote meanwhile, or has the conversation by now. */
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -33,7 +33,7 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
     return (
       <Dialog title={`${name ?? "A colleague"} has this conversation`} onClose={keep}>
         <p class="text-muted">Your message wasn't sent, so the visitor doesn't get two answers. We kept your text.</p>
-        {takeOver.error !== null && <Problem class="mt-4">{toSentence(takeOver.error)}</Problem>}
+        <Problem error={takeOver.error} class="mt-4" />
         <DialogActions>
           <Button onClick={keep}>Back to my text</Button>
           <Button kind="primary" isBusy={takeOver.isBusy} onClick={() => void takeOver.run(id)}>

@@ -1,7 +1,7 @@
 /** The dialog that gives a source new content: a text, a file, or another address. */
 import { useState } from "preact/hooks";
 import { toAddress } from "../lib/address.ts";
-import { ApiError, call, fieldProblem } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -91,14 +91,13 @@ function ChangeAddress({ path, source, onSaved, onClose }: ReplaceProps) {
     say("Saved. We're reading it again.");
     onClose();
   });
-  const sent = save.error instanceof ApiError ? save.error.fields : [];
   return (
     <FormDialog
       title={source.type === "sitemap" ? "Edit sitemap" : "Edit page"}
       action="Save and refresh"
       submit={save}
       isReady={url.trim() !== ""}
-      isTold={sent.length > 0 && sent.every(({ param }) => param === "url")}
+      fields={["url"]}
       class="space-y-5"
       onClose={onClose}
     >

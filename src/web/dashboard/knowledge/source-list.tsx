@@ -1,7 +1,6 @@
 /** The sources of a companion: narrowed, a page at a time, and changed. */
 import { Search } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { toSentence } from "../lib/api.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -79,8 +78,8 @@ export function SourceList({ path, sources }: SourceListProps) {
       <p class="sr-only" role="status">
         {news}
       </p>
-      {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
-      {failure !== null && <Problem class="mb-4">{toSentence(failure)}</Problem>}
+      <Problem error={error} class="mb-4" />
+      <Problem error={failure} class="mb-4" />
       {items.length === 0 ? (
         <Empty title="No sources yet">
           Paste the URL of your sitemap or a page, drop some files, or write down the answers visitors need most.

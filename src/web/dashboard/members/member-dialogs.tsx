@@ -44,7 +44,7 @@ function Invite({ onChanged, onClose }: DialogProps) {
       action="Invite"
       isReady={email.trim() !== "" && fields.name.trim() !== ""}
       submit={submit}
-      isTold={["email", "name", "role", "companion_ids"].some((field) => fieldProblem(submit.error, field))}
+      fields={["email", "name", "role", "companion_ids"]}
       class="space-y-5"
       onClose={onClose}
     >
@@ -80,7 +80,7 @@ function Edit({ member, onChanged, onClose }: DialogProps & { member: Member }) 
       action="Save"
       isReady={fields.name.trim() !== ""}
       submit={submit}
-      isTold={["name", "role", "companion_ids"].some((field) => fieldProblem(submit.error, field))}
+      fields={["name", "role", "companion_ids"]}
       class="space-y-5"
       onClose={onClose}
     >

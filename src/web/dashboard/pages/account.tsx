@@ -1,6 +1,6 @@
 /** `/app/account`: the own account, its password, and where it is signed in. */
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { describeBrowser, formatBytes, formatDay, formatNumber } from "../lib/format.ts";
 import { useAction, useList, useLoad } from "../lib/load.ts";
 import { secondFactorPath } from "../lib/router.ts";
@@ -81,7 +81,6 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
     say("Password changed. You're signed out everywhere else.");
     await onChanged();
   });
-  const isPlain = error !== null && !fieldProblem(error, "current_password") && !fieldProblem(error, "new_password");
   return (
     <Section title="Password" hint="Changing it signs you out everywhere else.">
       <Form class="grid items-start gap-4 sm:grid-cols-2" onSubmit={() => void run()}>
@@ -99,7 +98,7 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
           error={fieldProblem(error, "new_password")}
         />
         <div class="sm:col-span-2">
-          {isPlain && <Problem class="mb-4">{toSentence(error)}</Problem>}
+          <Problem error={error} fields={["current_password", "new_password"]} class="mb-4" />
           <Button type="submit" isBusy={isBusy} disabled={current === "" || next === ""}>
             Change password
           </Button>
@@ -159,7 +158,7 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
   ];
   return (
     <Section title="Active sessions" hint="Sessions end after 7 days of inactivity, or 30 days at most.">
-      {end.error !== null && <Problem class="mb-4">{toSentence(end.error)}</Problem>}
+      <Problem error={end.error} class="mb-4" />
       <List label="Sessions" columns={columns} list={sessions} empty={null} />
     </Section>
   );

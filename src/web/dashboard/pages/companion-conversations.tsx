@@ -1,7 +1,6 @@
 /** `/app/companions/:id/conversations`: what visitors said to this one companion. */
 import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { Rows } from "../conversations/split.tsx";
-import { toSentence } from "../lib/api.ts";
 import { useEvery, useList } from "../lib/load.ts";
 import type { ListedConversation } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -29,7 +28,7 @@ function Conversations({ companion: { id: companionId } }: CompanionPageProps) {
           Search and filter
         </a>
       </p>
-      {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
+      <Problem error={error} class="mb-4" />
       <Rows
         label="Conversations"
         rows={items}

@@ -5,7 +5,7 @@ import { type CompanionPageProps, companionPage } from "../companion/companion-f
 import { toDraft, toNewBody } from "../companion/draft.ts";
 import { FilesSection } from "../companion/files-section.tsx";
 import { CompanionSettings } from "../companion/settings.tsx";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { hasUnsavedWork, homePath, navigate, releaseGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
@@ -69,7 +69,7 @@ function Fate({ companion }: { companion: Companion }) {
           </Button>
         }
       >
-        {duplicate.error !== null && <Problem>{toSentence(duplicate.error)}</Problem>}
+        <Problem error={duplicate.error} />
       </Section>
       <Section
         id="danger"

@@ -1,6 +1,5 @@
 /** `/app/companions/:id/history`: every version of a companion, what each changed, and the step back to one. */
 import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
-import { toSentence } from "../lib/api.ts";
 import { useSearch } from "../lib/router.ts";
 import type { CompanionVersion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -35,7 +34,7 @@ function History({ companion, onChanged }: CompanionPageProps) {
             />
           ))}
         </ol>
-        {versions.error !== null && <Problem class="mt-3">{toSentence(versions.error)}</Problem>}
+        <Problem error={versions.error} class="mt-3" />
         {versions.hasMore && (
           <p class="mt-3 text-center">
             <Button isBusy={versions.isBusy} onClick={() => void versions.loadMore()}>

@@ -9,7 +9,7 @@ import { countOf } from "../knowledge/source-words.ts";
 import { Unanswered } from "../knowledge/unanswered.tsx";
 import { useUploads } from "../knowledge/uploads.tsx";
 import { useSources } from "../knowledge/use-sources.ts";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useList } from "../lib/load.ts";
 import { useLeaveGuard, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
@@ -118,9 +118,7 @@ function TryQuestion({ companionId, hasSources, sourcesHref }: TryQuestionProps)
           Search
         </Button>
       </Form>
-      {search.error !== null && (
-        <Problem class="mt-4">{fieldProblem(search.error, "query") ?? toSentence(search.error)}</Problem>
-      )}
+      <Problem error={search.error} field="query" class="mt-4" />
       <p class="sr-only" role="status">
         {found && (found.data.length === 0 ? "Nothing found." : `${countOf(found.data.length, "passage")} found.`)}
       </p>

@@ -2,7 +2,7 @@
 import { X } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { Button, IconButton } from "./button.tsx";
@@ -117,8 +117,8 @@ interface AskProps extends DialogProps {
 
 interface FormDialogProps extends AskProps {
   submit: { run(): Promise<void>; isBusy: boolean; error: unknown };
-  /** A field shows the error already: it is not repeated. */
-  isTold?: boolean;
+  /** Those that show their own errors. */
+  fields?: readonly string[];
   /** What is typed is worth nothing by itself: it goes without a question. */
   isThrowaway?: boolean;
   /** What the form began with: with another object, nothing is typed any more. */
@@ -128,15 +128,7 @@ interface FormDialogProps extends AskProps {
 
 /** Asks before text that somebody has typed is lost: by its buttons, by Escape, and by leaving the page. */
 export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady = true, ...props }: FormDialogProps) {
-  const {
-    submit,
-    isTold = false,
-    isThrowaway = false,
-    kept,
-    class: spacing = "space-y-4",
-    children,
-    ...dialog
-  } = props;
+  const { submit, fields, isThrowaway = false, kept, class: spacing = "space-y-4", children, ...dialog } = props;
   const [isTyped, setIsTyped] = useState(false);
   const [isAsking, setIsAsking] = useState(false);
   useLeaveGuard(isTyped);
@@ -151,7 +143,7 @@ export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady 
           onSubmit={() => isReady && void submit.run()}
         >
           {children}
-          {submit.error !== null && !isTold && <Problem>{toSentence(submit.error)}</Problem>}
+          <Problem error={submit.error} fields={fields} />
           <DialogActions>
             <Button onClick={close}>{stay}</Button>
             <Button type="submit" kind={kind} disabled={!isReady} isBusy={submit.isBusy}>

@@ -1,6 +1,5 @@
 /** Tables that become cards on narrow screens, and what goes around every list of the API. */
 import type { ComponentChildren } from "preact";
-import { toSentence } from "../lib/api.ts";
 import type { LoadedList } from "../lib/load.ts";
 import { Button } from "./button.tsx";
 import { Failure, Problem, Skeleton } from "./states.tsx";
@@ -115,7 +114,7 @@ export function ListFrame({ list, empty, children }: ListFrameProps) {
   return (
     <>
       {children()}
-      {list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
+      <Problem error={list.error} class="mt-4" />
       {list.hasMore && (
         <div class="mt-4 flex justify-center">
           <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>

@@ -1,6 +1,6 @@
 /** Asks before a draft becomes live, and again where what it changes was changed live meanwhile. */
 import { useState } from "preact/hooks";
-import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
+import { ApiError, call, tagOf } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { hasUnsavedWork } from "../lib/router.ts";
 import type { Companion, CompanionDraft } from "../lib/types.ts";
@@ -79,7 +79,6 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
       action="Publish"
       isWide
       isThrowaway
-      isTold
       submit={{ ...publish, run: () => publish.run(false) }}
       onClose={onClose}
     >
@@ -88,7 +87,6 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
         <ChangeList changes={listChanges(companion, draft)} />
       </div>
       <NoteField note={note} onNote={setNote} />
-      {error !== null && <Problem>{toSentence(error)}</Problem>}
     </FormDialog>
   );
 }

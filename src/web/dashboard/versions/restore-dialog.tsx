@@ -62,8 +62,7 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
       action="Restore"
       isWide
       isThrowaway
-      isTold
-      submit={restore}
+      submit={{ ...restore, error: null }}
       onClose={onClose}
     >
       <p class="text-pretty text-muted">
