@@ -2,7 +2,7 @@
 import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
-import { CheckField, TextField } from "../ui/field.tsx";
+import { CheckField, FieldError, TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 import type { Problems } from "./draft.ts";
 import { type HandoffDraft, maxSpans, type Span, type Weekday, weekdays } from "./people-draft.ts";
@@ -110,11 +110,7 @@ function Day({ label, spans, error, onSpans }: DayProps) {
           </Button>
         )}
       </div>
-      {error && (
-        <p id={id} class="text-13 text-bad">
-          {error}
-        </p>
-      )}
+      <FieldError id={id} error={error} class="" />
     </fieldset>
   );
 }

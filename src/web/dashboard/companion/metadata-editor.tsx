@@ -1,7 +1,7 @@
 /** Metadata as rows of keys and values, or as raw JSON. */
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
+import { FieldError, TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import { Segments } from "../ui/segments.tsx";
 import { Select } from "../ui/select.tsx";
@@ -54,7 +54,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
               </li>
             ))}
           </ul>
-          {problems.metadata && <p class="mt-1.5 text-13 text-bad">{problems.metadata}</p>}
+          <FieldError error={problems.metadata} />
           <Button icon={Plus} kind="ghost" class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
             Add a field
           </Button>

@@ -5,7 +5,7 @@ import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { TextField } from "../ui/field.tsx";
+import { FieldError, TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 import { say } from "../ui/toast.tsx";
 import { EditText } from "./edit-text.tsx";
@@ -62,7 +62,7 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
             {file?.name ?? "No file chosen"}
           </p>
         </div>
-        {problem && <p class="mt-1.5 text-13 text-bad">{problem}</p>}
+        <FieldError error={problem ?? undefined} />
         <p class="mt-1.5 text-13 text-muted">
           {kindsSentence} The current version stays live until the new one is ready.
         </p>

@@ -1,7 +1,7 @@
 /** The parameters of a tool: a row for each, or JSON Schema for what rows cannot express. */
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
+import { FieldError, TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import { Segments } from "../ui/segments.tsx";
 import { Select } from "../ui/select.tsx";
@@ -82,11 +82,7 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
               </li>
             ))}
           </ul>
-          {problem && (
-            <p role="alert" class="mt-1.5 text-13 text-bad">
-              {problem}
-            </p>
-          )}
+          <FieldError role="alert" error={problem} />
           <p class="mt-1.5 text-13 text-muted">
             {rows.length === 0
               ? "None yet. The tool is called without arguments."

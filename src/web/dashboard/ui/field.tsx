@@ -35,17 +35,40 @@ export function Field({ label, hint, error, aside, class: more = "", children }:
         {aside && <span class="text-13 text-muted tabular-nums">{aside}</span>}
       </div>
       {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error ? true : undefined })}
-      {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
-          {error}
-        </p>
-      )}
+      <FieldNotes id={id} error={error} hint={hint} />
+    </div>
+  );
+}
+
+/** Below a control that is described by them: what is wrong with it, and a hint. */
+export function FieldNotes({ id, error, hint }: Pick<FieldProps, "error" | "hint"> & { id: string }) {
+  return (
+    <>
+      <FieldError id={`${id}-error`} error={error} />
       {hint && (
         <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
           {hint}
         </p>
       )}
-    </div>
+    </>
+  );
+}
+
+interface FieldErrorProps {
+  error: string | undefined;
+  id?: string;
+  role?: "alert";
+  class?: string;
+}
+
+/** Nothing, while nothing is wrong. */
+export function FieldError({ error, class: more = "mt-1.5", ...attributes }: FieldErrorProps) {
+  return (
+    error && (
+      <p {...attributes} class={`text-13 text-bad ${more}`}>
+        {error}
+      </p>
+    )
   );
 }
 
