@@ -10,8 +10,9 @@ import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
-import { Button, IconButton } from "../ui/button.tsx";
+import { IconButton } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Badge, Empty, Pending, Problem } from "../ui/states.tsx";
 import { Composer } from "./composer.tsx";
 import { dropRow, inboxRows, typingMarks } from "./feed.ts";
@@ -147,11 +148,9 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
         <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
           <Problem error={error} class="mb-4" />
           {transcript.hasEarlier && (
-            <p class="mb-4 text-center">
-              <Button isBusy={earlier.isBusy} onClick={() => void earlier.run()}>
-                Show earlier messages
-              </Button>
-            </p>
+            <ShowMore class="mb-4" isBusy={earlier.isBusy} onMore={earlier.run}>
+              Show earlier messages
+            </ShowMore>
           )}
           <Lines conversation={conversation} companionName={companionName} outgoing={outgoing} />
           <p aria-live="polite" class="mt-2 text-13 text-muted">

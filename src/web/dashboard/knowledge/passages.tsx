@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source, SourcePassage, SourcePassages } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Pending } from "../ui/states.tsx";
 import { WebLink } from "../ui/web-link.tsx";
 import { countOf } from "./source-words.ts";
@@ -47,11 +47,9 @@ export function PassagesDialog({ path, source, onClose }: PassagesDialogProps) {
       )}
       {(passages === null || load.error !== null) && <Pending of={{ error: load.error, reload: load.run }} />}
       {passages !== null && load.error === null && next !== null && (
-        <div class="mt-4 flex justify-center">
-          <Button isBusy={load.isBusy} onClick={() => void load.run()}>
-            Load more
-          </Button>
-        </div>
+        <ShowMore isBusy={load.isBusy} onMore={load.run}>
+          Load more
+        </ShowMore>
       )}
     </Dialog>
   );

@@ -5,6 +5,7 @@ import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDelete } from "../ui/dialog.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Rows } from "../ui/row-list.tsx";
 import { Select } from "../ui/select.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
@@ -34,7 +35,7 @@ export function SourceList({ path, sources }: SourceListProps) {
   // Narrowed again, the list begins at its top.
   useEffect(() => setCount(pageSize), [text, state]);
 
-  if (items === null) return <Pending of={{ error, reload }} />;
+  if (items === null) return <Pending of={sources} />;
   const found = items.filter((source) => fits(source, text.trim().toLowerCase(), state));
   const close = () => setAsked(null);
   const changed = (source: Source) => {
@@ -113,11 +114,9 @@ export function SourceList({ path, sources }: SourceListProps) {
         </Rows>
       )}
       {found.length > count && (
-        <div class="mt-4 flex justify-center">
-          <Button onClick={() => setCount(count + pageSize)}>
-            Show more ({formatNumber(found.length - count)} left)
-          </Button>
-        </div>
+        <ShowMore onMore={() => setCount(count + pageSize)}>
+          Show more ({formatNumber(found.length - count)} left)
+        </ShowMore>
       )}
       {asked?.act === "passages" && <PassagesDialog path={path} source={asked.source} onClose={close} />}
       {asked?.act === "replace" && (

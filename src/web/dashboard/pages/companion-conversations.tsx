@@ -3,7 +3,7 @@ import { type CompanionPageProps, companionPage } from "../companion/companion-f
 import { Rows } from "../conversations/split.tsx";
 import { useEvery, useList } from "../lib/load.ts";
 import type { ListedConversation } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
 
 const pollMs = 5000;
@@ -37,11 +37,7 @@ function Conversations({ companion: { id: companionId } }: CompanionPageProps) {
         hasCompanion={false}
       >
         {list.hasMore && (
-          <p class="border-t border-line p-3 text-center">
-            <Button isBusy={isLoadingMore} onClick={() => void list.loadMore()}>
-              Show more
-            </Button>
-          </p>
+          <ShowMore class="border-t border-line p-3" isBusy={list.isLoadingMore} onMore={list.loadMore} />
         )}
       </Rows>
     </>

@@ -2,7 +2,7 @@
 import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { useSearch } from "../lib/router.ts";
 import type { CompanionVersion } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Time } from "../ui/page.tsx";
 import { Badge, Pending, Problem } from "../ui/states.tsx";
 import { useVersions } from "../versions/use-versions.ts";
@@ -35,13 +35,7 @@ function History({ companion, onChanged }: CompanionPageProps) {
           ))}
         </ol>
         <Problem error={versions.error} class="mt-3" />
-        {versions.hasMore && (
-          <p class="mt-3 text-center">
-            <Button isBusy={versions.isBusy} onClick={() => void versions.loadMore()}>
-              Show more
-            </Button>
-          </p>
-        )}
+        {versions.hasMore && <ShowMore class="mt-3" isBusy={versions.isBusy} onMore={versions.loadMore} />}
       </section>
       {/* On phones, where the list is all there is room for, only one that was chosen. */}
       <div class={chosen > 0 ? "min-w-0" : "min-w-0 max-md:hidden"}>

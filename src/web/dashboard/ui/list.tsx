@@ -115,13 +115,25 @@ export function ListFrame({ list, empty, children }: ListFrameProps) {
     <>
       {children()}
       <Problem error={list.error} class="mt-4" />
-      {list.hasMore && (
-        <div class="mt-4 flex justify-center">
-          <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      {list.hasMore && <ShowMore isBusy={list.isLoadingMore} onMore={list.loadMore} />}
     </>
+  );
+}
+
+interface ShowMoreProps {
+  isBusy?: boolean;
+  class?: string;
+  onMore(): unknown;
+  children?: ComponentChildren;
+}
+
+/** Below a list of which there is more. */
+export function ShowMore({ isBusy = false, class: more = "mt-4", onMore, children = "Show more" }: ShowMoreProps) {
+  return (
+    <div class={`flex justify-center ${more}`}>
+      <Button isBusy={isBusy} onClick={() => void onMore()}>
+        {children}
+      </Button>
+    </div>
   );
 }
