@@ -64,6 +64,11 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
   );
 }
 
+const kinds = [
+  { value: "text", label: "Text" },
+  { value: "json", label: "JSON" },
+];
+
 interface RowProps {
   row: MetadataRow;
   place: number;
@@ -86,11 +91,9 @@ function Row({ row, place, onChange, onRemove }: RowProps) {
         aria-label={`Kind of value ${place}`}
         class="shrink-0"
         value={row.kind}
-        onChange={(event) => onChange({ ...row, kind: event.currentTarget.value === "json" ? "json" : "text" })}
-      >
-        <option value="text">Text</option>
-        <option value="json">JSON</option>
-      </Select>
+        onValue={(kind) => onChange({ ...row, kind: kind === "json" ? kind : "text" })}
+        options={kinds}
+      />
       <input
         aria-label={`Value ${place}`}
         placeholder={row.kind === "json" ? '42, true, ["a"]' : "value"}

@@ -1,5 +1,4 @@
 /** The sources of a companion: narrowed, a page at a time, and changed. */
-import { Search } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
@@ -7,6 +6,7 @@ import { Button } from "../ui/button.tsx";
 import { ConfirmDelete } from "../ui/dialog.tsx";
 import { ShowMore } from "../ui/list.tsx";
 import { Rows } from "../ui/row-list.tsx";
+import { SearchField } from "../ui/search-field.tsx";
 import { Select } from "../ui/select.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
 import { PassagesDialog } from "./passages.tsx";
@@ -53,25 +53,15 @@ export function SourceList({ path, sources }: SourceListProps) {
         </div>
         {items.length > manySources && (
           <div class="flex min-w-0 flex-1 basis-64 flex-wrap justify-end gap-2">
-            <div class="relative flex-1 basis-56 sm:max-w-80">
-              <Search size={17} aria-hidden="true" class="absolute bottom-3 left-3 text-muted" />
-              <input
-                type="search"
-                aria-label="Search sources"
-                placeholder="Title or URL"
-                class="control pl-9"
-                value={text}
-                onInput={({ currentTarget }) => setText(currentTarget.value)}
-              />
-            </div>
+            <SearchField
+              class="flex-1 basis-56 sm:max-w-80"
+              label="Search sources"
+              placeholder="Title or URL"
+              value={text}
+              onValue={setText}
+            />
             <div>
-              <Select aria-label="Status" value={state} onChange={({ currentTarget }) => setState(currentTarget.value)}>
-                {stateChoices.map(({ value, label }) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </Select>
+              <Select aria-label="Status" value={state} onValue={setState} options={stateChoices} />
             </div>
           </div>
         )}

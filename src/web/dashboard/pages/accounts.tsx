@@ -1,5 +1,5 @@
 /** `/app/accounts`: operators add, change, suspend and delete accounts. */
-import { Plus, Search } from "lucide-preact";
+import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { ManageAccount } from "../accounts/manage-account.tsx";
 import { NewAccount } from "../accounts/new-account.tsx";
@@ -10,6 +10,7 @@ import type { Account } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
+import { SearchField } from "../ui/search-field.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
 export default function AccountsPage() {
@@ -64,17 +65,7 @@ export default function AccountsPage() {
         Everyone with access to this server.
       </PageHead>
       <SpendingSection stops={stops} />
-      <div class="relative mb-4 lg:max-w-md">
-        <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
-        <input
-          type="search"
-          aria-label="Search by email or ID"
-          placeholder="Search by email or ID"
-          class="control pl-9"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </div>
+      <SearchField class="mb-4 lg:max-w-md" label="Search by email or ID" value={text} onValue={setText} />
       <List
         label="Accounts"
         columns={columns}

@@ -128,14 +128,9 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
         aria-label={`Type of parameter ${number}`}
         class="shrink-0"
         value={row.type}
-        onChange={({ currentTarget: { value: type } }) => onRow({ ...row, type })}
-      >
-        {parameterTypes.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </Select>
+        onValue={(type) => onRow({ ...row, type })}
+        options={parameterTypes}
+      />
       <label class="flex items-center gap-1.5">
         <input
           type="checkbox"

@@ -86,7 +86,7 @@ interface InputAttributes {
   step?: string | number;
 }
 
-interface TextFieldProps extends FieldProps, InputAttributes {
+export interface TextFieldProps extends FieldProps, InputAttributes {
   value: string;
   onValue(value: string): void;
   /** For machine-readable text: codes, ids, addresses. */
