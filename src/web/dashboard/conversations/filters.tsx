@@ -6,7 +6,7 @@ import type { Query } from "../lib/api.ts";
 import { useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { Choice, chip, DateChip, edgeOf, Filters as Row, Toggle } from "../ui/chips.tsx";
-import { SearchField } from "../ui/search-field.tsx";
+import { SearchField } from "../ui/list.tsx";
 
 const kinds: readonly { name: string; label: string; query: Query }[] = [
   { name: "open", label: "Open", query: { status: "open" } },

@@ -6,8 +6,7 @@ import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { Form, TextField } from "../ui/field.tsx";
-import { Problem } from "../ui/states.tsx";
+import { Form, FormProblem, TextField } from "../ui/field.tsx";
 
 const colors = [defaultThemeColor, "#0f766e", "#2563eb", "#be185d", "#b45309", "#1f2937"];
 const colorNames = ["Indigo", "Teal", "Blue", "Pink", "Amber", "Graphite"];
@@ -57,7 +56,7 @@ function NewCompanion({ onMade }: { onMade(): Promise<void> }) {
           onValue={setGreeting}
           error={fieldProblem(make.error, "greeting")}
         />
-        <Problem error={make.error} fields={["name", "greeting"]} />
+        <FormProblem error={make.error} fields={["name", "greeting"]} />
         <Button type="submit" kind="primary" isBusy={make.isBusy} disabled={name.trim() === ""}>
           Create companion
         </Button>

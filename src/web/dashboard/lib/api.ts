@@ -125,18 +125,10 @@ export function toSentence(error: unknown): string {
 }
 
 /** The error of one field, if the server refused it or a part of it. */
-export function fieldProblem(error: unknown, name: string): string | undefined {
-  return error instanceof ApiError ? error.fields.find(({ param }) => isOf(param, name))?.detail : undefined;
-}
-
-/** Whether it is about fields alone, and about none but these. */
-export function isOnlyOf(error: unknown, names: readonly string[]): boolean {
-  if (!(error instanceof ApiError) || error.fields.length === 0) return false;
-  return error.fields.every(({ param }) => names.some((name) => isOf(param, name)));
-}
-
-function isOf(param: string, name: string): boolean {
-  return param === name || param.startsWith(`${name}.`);
+export function fieldProblem(error: unknown, param: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const found = error.fields.find((field) => field.param === param || field.param.startsWith(`${param}.`));
+  return found?.detail;
 }
 
 /**

@@ -5,9 +5,9 @@ import { useAction, useLoad } from "../lib/load.ts";
 import { refreshSession, useSession } from "../lib/session.ts";
 import type { Member } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { CheckField, Form, TextField } from "../ui/field.tsx";
+import { CheckField, Form, FormProblem, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
-import { Pending, Problem } from "../ui/states.tsx";
+import { Pending } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 const path = "/api/members/me";
@@ -69,7 +69,7 @@ function PersonForm({ member, onSaved }: { member: Member; onSaved(member: Membe
           />
         )}
       </div>
-      <Problem error={save.error} fields={["name"]} />
+      <FormProblem error={save.error} fields={["name"]} />
       <Button type="submit" isBusy={save.isBusy} disabled={name.trim() === "" && member.name !== null}>
         Save
       </Button>

@@ -7,7 +7,7 @@ import { secondFactorPath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Session, SignedIn } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { Form, PasswordField } from "../ui/field.tsx";
+import { Form, FormProblem, PasswordField } from "../ui/field.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";
@@ -98,7 +98,7 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
           error={fieldProblem(error, "new_password")}
         />
         <div class="sm:col-span-2">
-          <Problem error={error} fields={["current_password", "new_password"]} class="mb-4" />
+          <FormProblem error={error} fields={["current_password", "new_password"]} class="mb-4" />
           <Button type="submit" isBusy={isBusy} disabled={current === "" || next === ""}>
             Change password
           </Button>

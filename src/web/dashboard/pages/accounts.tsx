@@ -8,9 +8,8 @@ import { useList, useLoad, useSettled } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Account } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { type Column, List } from "../ui/list.tsx";
+import { type Column, List, SearchField } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
-import { SearchField } from "../ui/search-field.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
 export default function AccountsPage() {

@@ -10,9 +10,8 @@ import { useSession } from "../lib/session.ts";
 import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { List } from "../ui/list.tsx";
+import { List, SearchField } from "../ui/list.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { SearchField } from "../ui/search-field.tsx";
 import { Empty, Notice } from "../ui/states.tsx";
 
 const MetadataFilter = lazy(async () => (await import("../companion/metadata-filter.tsx")).MetadataFilter);

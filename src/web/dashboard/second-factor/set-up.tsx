@@ -6,7 +6,7 @@ import { useAction } from "../lib/load.ts";
 import type { RecoveryCodes, TotpSecret } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
-import { Form } from "../ui/field.tsx";
+import { Form, FormProblem } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { CodeField } from "./code-field.tsx";
@@ -57,7 +57,7 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
       <Section title="2. Enter the code from your app" hint="You'll be signed out everywhere else.">
         <Form class="max-w-xs space-y-4" onSubmit={() => void run()}>
           <CodeField value={code} onValue={setCode} error={fieldProblem(error, "code")} />
-          <Problem error={error} fields={["code"]} />
+          <FormProblem error={error} fields={["code"]} />
           <Button type="submit" kind="primary" isBusy={isBusy} disabled={code.trim() === ""}>
             Turn on
           </Button>

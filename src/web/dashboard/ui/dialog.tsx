@@ -6,9 +6,8 @@ import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { Button, IconButton } from "./button.tsx";
-import { Form, TextField } from "./field.tsx";
+import { Form, FormProblem, TextField } from "./field.tsx";
 import { giveFocusTo } from "./focus.ts";
-import { Problem } from "./states.tsx";
 import { say } from "./toast.tsx";
 
 export interface DialogProps {
@@ -143,7 +142,7 @@ export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady 
           onSubmit={() => isReady && void submit.run()}
         >
           {children}
-          <Problem error={submit.error} fields={fields} />
+          <FormProblem error={submit.error} fields={fields} />
           <DialogActions>
             <Button onClick={close}>{stay}</Button>
             <Button type="submit" kind={kind} disabled={!isReady} isBusy={submit.isBusy}>

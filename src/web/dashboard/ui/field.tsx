@@ -2,6 +2,8 @@
 import { Eye, EyeOff } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
+import { ApiError, type FieldProblem } from "../lib/api.ts";
+import { Problem } from "./states.tsx";
 
 export interface FieldProps {
   label: string;
@@ -169,6 +171,20 @@ export function Form({ onSubmit, children, ...attributes }: FormProps) {
       {children}
     </form>
   );
+}
+
+interface FormProblemProps {
+  error: unknown;
+  /** Those that show their own errors: what is only about them is not repeated. */
+  fields?: readonly string[] | undefined;
+  class?: string;
+}
+
+/** Why a form was refused. */
+export function FormProblem({ error, fields = [], class: more = "" }: FormProblemProps) {
+  const refused = error instanceof ApiError ? error.fields : [];
+  const isShown = ({ param }: FieldProblem) => fields.some((name) => param === name || param.startsWith(`${name}.`));
+  return refused.length > 0 && refused.every(isShown) ? null : <Problem error={error} class={more} />;
 }
 
 interface PasswordProps {

@@ -1,7 +1,9 @@
 /** Tables that become cards on narrow screens, and what goes around every list of the API. */
+import { Search } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import type { LoadedList } from "../lib/load.ts";
 import { Button } from "./button.tsx";
+import type { TextFieldProps } from "./field.tsx";
 import { Failure, Problem, Skeleton } from "./states.tsx";
 
 /** The first is the row's title. */
@@ -134,6 +136,26 @@ export function ShowMore({ isBusy = false, class: more = "mt-4", onMore, childre
       <Button isBusy={isBusy} onClick={() => void onMore()}>
         {children}
       </Button>
+    </div>
+  );
+}
+
+type SearchProps = Pick<TextFieldProps, "label" | "placeholder" | "value" | "onValue" | "maxLength" | "class">;
+
+/** `data-key`: the key that puts the cursor here. */
+export function SearchField(props: SearchProps & { "data-key"?: string }) {
+  const { label, placeholder = label, onValue, class: more = "", ...rest } = props;
+  return (
+    <div class={`relative ${more}`}>
+      <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
+      <input
+        {...rest}
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        class="control pl-9"
+        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+      />
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Placeholders for data: loading, nothing yet, or what went wrong. */
 import { CircleAlert } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { fieldProblem, isOnlyOf, toSentence } from "../lib/api.ts";
+import { fieldProblem, toSentence } from "../lib/api.ts";
 import { Button } from "./button.tsx";
 
 export function Skeleton({ lines = 4, class: more = "" }: { lines?: number; class?: string }) {
@@ -91,15 +91,13 @@ interface ProblemProps {
   error?: unknown;
   /** What the server says of this one says more. */
   field?: string;
-  /** Those that show their own errors: what is only about them is not repeated. */
-  fields?: readonly string[] | undefined;
   children?: ComponentChildren;
   class?: string;
 }
 
 /** A sentence about what just failed, read out immediately. */
-export function Problem({ error = null, field = "", fields = [], children, class: more = "" }: ProblemProps) {
-  if ((error === null && children === undefined) || isOnlyOf(error, fields)) return null;
+export function Problem({ error = null, field = "", children, class: more = "" }: ProblemProps) {
+  if (error === null && children === undefined) return null;
   return (
     <p role="alert" class={`rounded-lg bg-bad-tint px-3.5 py-2.5 text-bad wrap-anywhere ${more}`}>
       {children ?? fieldProblem(error, field) ?? toSentence(error)}
