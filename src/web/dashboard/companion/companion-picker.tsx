@@ -130,7 +130,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
         role="listbox"
         aria-label="Companions"
         hidden={!isOpen}
-        class="absolute inset-x-0 top-full z-20 mt-1 max-h-80 overflow-y-auto rounded-xl border border-line bg-card p-1 floating"
+        class="absolute inset-x-0 top-full z-20 mt-1 max-h-80 overflow-y-auto rounded-lg border border-line bg-card p-1 floating"
       >
         {options.map((option, index) => (
           <div

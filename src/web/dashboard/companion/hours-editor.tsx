@@ -26,7 +26,7 @@ export function HoursEditor({ handoff, problems, set }: HoursProps) {
         onChecked={(hasHours) => set({ hasHours })}
       />
       {handoff.hasHours && (
-        <div class="space-y-4 rounded-xl border-line sm:border sm:p-6">
+        <div class="space-y-4 rounded-lg border-line sm:border sm:p-6">
           <SelectField
             label="Time zone"
             value={handoff.timezone}

@@ -4,8 +4,8 @@ import { formatInstant, formatNumber } from "../lib/format.ts";
 import { useSession } from "../lib/session.ts";
 import type { Message } from "../lib/types.ts";
 import { CalledTools } from "../tools/call-view.tsx";
+import { WebLink } from "../ui/links.tsx";
 import { Badge } from "../ui/states.tsx";
-import { WebLink } from "../ui/web-link.tsx";
 import { Rated } from "./feedback.tsx";
 
 /** The day stands above the messages of it. */
@@ -85,7 +85,7 @@ function SeenPassages({ passages }: { passages: readonly Seen[] }) {
       <summary class="list-none underline">
         {cited.length === 0 ? "No source cited" : `${cited.length} of ${passages.length} sources cited`}
       </summary>
-      <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Sources">
+      <ul class="mt-2 rounded-lg border border-line text-14" aria-label="Sources">
         {[...cited, ...others].map((passage) => (
           <li key={passage.n} class="border-line px-3.5 py-1.5 not-last:border-b">
             <SeenPassage passage={passage} />

@@ -3,6 +3,7 @@ import { Plus } from "lucide-preact";
 import { useEffect, useState } from "preact/hooks";
 import { describeState, findWayOut, looksLikeSitemap } from "../knowledge/source-words.ts";
 import { useSources } from "../knowledge/use-sources.ts";
+import { toAddress } from "../lib/address.ts";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
@@ -15,8 +16,6 @@ interface KnowledgeStepProps {
   onAdded(): void;
   onContinue(): void;
 }
-
-const toAddress = (typed: string) => (/^[a-z]+:\/\//i.test(typed.trim()) ? typed.trim() : `https://${typed.trim()}`);
 
 export function KnowledgeStep({ companionId, onAdded, onContinue }: KnowledgeStepProps) {
   const sources = useSources(companionId);

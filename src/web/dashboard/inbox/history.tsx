@@ -59,7 +59,7 @@ export function NoteList({ notes, onRemove }: { notes: readonly Note[]; onRemove
   return (
     <ul aria-label="Notes" class="mt-3 space-y-2">
       {notes.map(({ id, text, author, created_at }) => (
-        <li key={id} class="rounded-xl bg-warn-tint px-3 py-2">
+        <li key={id} class="rounded-lg bg-warn-tint px-3 py-2">
           <p dir="auto" class="wrap-anywhere whitespace-pre-wrap">
             {text}
           </p>

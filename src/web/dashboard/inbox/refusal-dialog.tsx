@@ -49,7 +49,7 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
       <p class="text-muted">Your message wasn't sent. The visitor has received this in the meantime:</p>
       <ul class="mt-3 space-y-3">
         {messages.map(({ seq, author, text }) => (
-          <li key={seq} class="rounded-xl bg-sunken px-3.5 py-2.5">
+          <li key={seq} class="rounded-lg bg-sunken px-3.5 py-2.5">
             <p dir="auto" class="text-13 font-medium text-accent">
               {author.name ?? "A colleague"}
             </p>

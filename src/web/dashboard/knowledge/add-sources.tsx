@@ -39,7 +39,7 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
       <div class="space-y-5">
         <AddAddress path={path} onAdded={onAdded} />
         <div
-          class={`rounded-xl border border-dashed px-4 py-8 text-center ${isOver ? "border-accent bg-tint" : "border-edge"}`}
+          class={`rounded-lg border border-dashed px-4 py-8 text-center ${isOver ? "border-accent bg-tint" : "border-edge"}`}
         >
           <p class="font-medium">{isOver ? "Drop them here" : "Drop files anywhere on this page"}</p>
           <p class="mt-0.5 mb-4 text-13 text-pretty text-muted">{kindsSentence}</p>

@@ -36,7 +36,7 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
     form.set("title", title.trim());
     if (source.url !== null) form.set("url", source.url);
     if (file !== null) form.set("file", file);
-    onSaved(await upload<Source>("PUT", `${path}/${source.id}`, form, { onProgress: setShare }));
+    onSaved(await upload<Source>("PUT", `${path}/${source.id}`, form, setShare));
     say("Replaced. We're reading the new file.");
     onClose();
   });

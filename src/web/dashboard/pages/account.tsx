@@ -130,7 +130,6 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
   const columns: readonly Column<Session>[] = [
     {
       title: "Browser",
-
       cell: (session) => (
         <span title={session.user_agent ?? ""}>
           {describeBrowser(session.user_agent)} {session.is_current && <Badge tone="good">This browser</Badge>}

@@ -23,7 +23,6 @@ export default function AccountsPage() {
   const columns: readonly Column<Account>[] = [
     {
       title: "Account",
-
       cell: (account) => (
         <span class="wrap-anywhere">
           <bdi>

@@ -58,7 +58,7 @@ function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone(): 
         <ol
           dir="ltr"
           aria-label="Recovery codes"
-          class="grid gap-x-8 gap-y-1.5 rounded-xl border border-line bg-sunken p-4 font-mono text-14 sm:grid-cols-2"
+          class="grid gap-x-8 gap-y-1.5 rounded-lg border border-line bg-sunken p-4 font-mono text-14 sm:grid-cols-2"
         >
           {codes.map((code) => (
             <li key={code}>{code}</li>

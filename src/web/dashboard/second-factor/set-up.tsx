@@ -80,7 +80,7 @@ function QrCode({ text, label }: { text: string; label: string }) {
       aria-label={label}
       viewBox={`0 0 ${size} ${size}`}
       shape-rendering="crispEdges"
-      class="size-52 shrink-0 rounded-xl border border-line"
+      class="size-52 shrink-0 rounded-lg border border-line"
     >
       <rect width={size} height={size} fill="#fff" />
       <path d={path} fill="#000" />

@@ -33,7 +33,6 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
   const columns: Column<UsageRow>[] = [
     {
       title: by.title,
-
       cell: (row) =>
         isByCompanion ? (
           <CompanionName id={row.companion_id} names={names} />

@@ -42,7 +42,7 @@ export function Deliveries({ path, webhook, onClose }: DeliveriesProps) {
         }
       >
         {() => (
-          <ul class="rounded-xl border border-line" aria-label="Deliveries">
+          <ul class="rounded-lg border border-line" aria-label="Deliveries">
             {list.items.map((delivery) => (
               <Delivery key={delivery.id} path={`${path}/deliveries`} delivery={delivery} onSent={put} />
             ))}
