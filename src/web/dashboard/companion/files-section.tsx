@@ -2,14 +2,13 @@
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import type { Companion } from "../lib/types.ts";
+import type { Companion, CompanionSet } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import type { CompanionSet } from "../versions/types.ts";
 import { nameFields } from "../versions/words.ts";
 
 interface FilesProps {

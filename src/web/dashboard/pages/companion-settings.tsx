@@ -8,13 +8,12 @@ import { CompanionSettings } from "../companion/settings.tsx";
 import { call } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { hasUnsavedWork, homePath, navigate, releaseGuard } from "../lib/router.ts";
-import type { Companion } from "../lib/types.ts";
+import type { Companion, CompanionSet } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm, ConfirmDelete } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import type { CompanionSet } from "../versions/types.ts";
 
 export default companionPage(Settings);
 
