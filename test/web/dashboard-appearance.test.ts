@@ -78,9 +78,14 @@ test("a picture is uploaded, shown and removed; one that is none is refused in w
   await page.getByText("Picture uploaded.").waitFor();
   expect(await avatar()).toMatchObject({ url: expect.stringMatching(/^\/avatars\/.+\.webp$/) });
   expect(await page.getByLabel("Colour", { exact: true }).inputValue()).toBe("#0f766e");
+  // What is saved then is as guarded as before.
+  await api.call("PATCH", `/api/companions/${id}`, { theme_color: "#be185d" });
+  await press(page, "Save");
+  await page.getByRole("dialog", { name: "Ada was changed while you were editing" }).waitFor();
+  await press(page, "Keep editing");
   await press(page, "Remove");
   await page.getByText("Picture removed.").waitFor();
   expect(await avatar()).toBeNull();
   await press(page, "Discard");
-  expect(await page.getByLabel("Colour", { exact: true }).inputValue()).toBe("");
+  expect(await page.getByLabel("Colour", { exact: true }).inputValue()).toBe("#be185d");
 });

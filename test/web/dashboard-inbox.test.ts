@@ -201,6 +201,18 @@ test("a draft outlives reloading, signing out and a lost connection, and is sent
   expect(await page.evaluate("JSON.stringify(localStorage)")).toContain("And one more");
 });
 
+test("the inbox is there in a browser that stores nothing", async () => {
+  const { page, api, complaints } = await world.openAs("owner", "/healthz", { isAlone: true });
+  await createCompanion(api, { handoff: { mode: "any", when: "present" } });
+  await page.addInitScript(
+    `Object.defineProperty(window, "localStorage", { get() { throw new DOMException("no", "SecurityError") } })`,
+  );
+  await page.goto(`${world.server.url}/app/inbox`);
+  await page.getByRole("switch", { name: "Available" }).waitFor();
+  await page.getByText("All quiet").waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test("somebody is there for visitors when they say so, on all their pages", async () => {
   const owner = await world.openAs("owner", "/healthz");
   const companion = await createCompanion(owner.api, { handoff: { mode: "any", when: "present" } });

@@ -254,7 +254,12 @@ test("hundreds of sources come a page at a time, and are narrowed by title and s
   await page.getByLabel("Status").selectOption("problem");
   await hasCount(rows, 1);
   await rows.getByText("This document needs a password. The last version stays live.").waitFor();
-  await page.getByLabel("Search sources").fill("Text 1");
+  const search = page.getByLabel("Search sources");
+  // However high the field is, its icon stands in the middle.
+  const icon = page.locator("svg:has(+ input[type=search])");
+  const [within, around] = [await icon.boundingBox(), await search.boundingBox()];
+  expect((within?.y ?? 0) + (within?.height ?? 0) / 2).toBeCloseTo((around?.y ?? 0) + (around?.height ?? 0) / 2, 0);
+  await search.fill("Text 1");
   await page.getByText("No matching sources").waitFor();
   await page.getByRole("button", { name: "Show all" }).click();
   await hasCount(rows, 25);

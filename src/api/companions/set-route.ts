@@ -1,23 +1,9 @@
 /** `GET /api/companions/{id}/set`: which files a companion comes from, and what of it is theirs. */
-import { Type as t } from "@sinclair/typebox";
 import { jsonResponse } from "../../http/api-description.ts";
 import { type Route, route } from "../../http/route.ts";
-import { closedObject, instant } from "../../http/schemas/named-object.ts";
-import { Nullable } from "../../http/schemas/schema.ts";
 import { toNullableRfc3339 } from "../../lib/clock.ts";
 import { getCompanion } from "./service.ts";
-
-const SetFactsObject = closedObject("CompanionSetFacts", () => ({
-  set: Nullable(
-    t.String({ description: "The set that applied it last; null where no files do.", examples: ["default"] }),
-  ),
-  fields: t.Array(t.String(), {
-    description:
-      "What the files name: fields, `tools.<name>` and `sources.<slug>`. A change elsewhere is drift to them.",
-    examples: [["system_prompt", "tools.find_order"]],
-  }),
-  applied_at: Nullable(instant("When it was applied last.")),
-}));
+import { SetFactsObject } from "./version-responses.ts";
 
 export const setRoute: Route = route({
   id: "getCompanionSet",

@@ -87,11 +87,24 @@ export const DraftObject = namedObject("CompanionDraft", () => ({
   updated_at: instant("When it was put last."),
 }));
 
+export const SetFactsObject = closedObject("CompanionSetFacts", () => ({
+  set: Nullable(
+    t.String({ description: "The set that applied it last; null where no files do.", examples: ["default"] }),
+  ),
+  fields: t.Array(t.String(), {
+    description:
+      "What the files name: fields, `tools.<name>` and `sources.<slug>`. A change elsewhere is drift to them.",
+    examples: [["system_prompt", "tools.find_order"]],
+  }),
+  applied_at: Nullable(instant("When it was applied last.")),
+}));
+
 export type WireVersion = Static<typeof VersionObject>;
 export type WireWholeVersion = Static<typeof WholeVersionObject>;
 export type WireDiff = Static<typeof VersionDiffObject>;
 export type WireRestored = Static<typeof RestoredObject>;
 export type WireDraft = Static<typeof DraftObject>;
+export type WireSetFacts = Static<typeof SetFactsObject>;
 
 export function toWireVersion({ number, createdAt, actor, via, note, changed }: VersionFacts): WireVersion {
   return { number, created_at: toRfc3339(createdAt), actor, via, note, changed: [...changed] };

@@ -49,9 +49,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <Sidebar />
       </aside>
       <header class="sticky top-0 z-20 flex items-center gap-2 border-b border-line bg-card px-3 py-2 md:hidden">
-        <IconButton label="Menu" aria-expanded={isOpen} onClick={() => setIsOpen(true)}>
-          <Menu size={20} aria-hidden="true" />
-        </IconButton>
+        <IconButton label="Menu" icon={Menu} size={20} aria-expanded={isOpen} onClick={() => setIsOpen(true)} />
         <Wordmark />
         <span class="flex flex-1 items-center justify-end gap-2">
           {alarm && (
@@ -70,9 +68,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       >
         {isOpen && (
           <>
-            <IconButton label="Close menu" onClick={() => setIsOpen(false)} class="absolute top-3 right-3">
-              <X size={18} aria-hidden="true" />
-            </IconButton>
+            <IconButton label="Close menu" icon={X} onClick={() => setIsOpen(false)} class="absolute top-3 right-3" />
             <Sidebar />
           </>
         )}

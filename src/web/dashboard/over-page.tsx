@@ -3,7 +3,7 @@ import { hasUnsavedWork, heldBack, homePath, releaseGuard } from "./lib/router.t
 import { interruption, leave, resume, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 import { Button } from "./ui/button.tsx";
-import { Confirm, Dialog, DialogActions } from "./ui/dialog.tsx";
+import { Confirm, Dialog, MessageDialog } from "./ui/dialog.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { say } from "./ui/toast.tsx";
 
@@ -72,22 +72,20 @@ function EndedDialog() {
 function ReplacedDialog({ email }: { email: string }) {
   const { account } = useSession();
   return (
-    <Dialog title="Another account is signed in" onClose={() => {}} isSticky>
+    <MessageDialog
+      title="Another account is signed in"
+      action={`Continue as ${email}`}
+      onAct={() => {
+        releaseGuard();
+        location.assign(homePath);
+      }}
+      onClose={() => {}}
+      isSticky
+    >
       <p class="text-pretty text-muted">
         This browser is signed in as <strong class="text-ink">{email}</strong> now. What you typed on this page belongs
         to <strong class="text-ink">{account.email}</strong>: it wasn't sent, and can't be kept.
       </p>
-      <DialogActions>
-        <Button
-          kind="primary"
-          onClick={() => {
-            releaseGuard();
-            location.assign(homePath);
-          }}
-        >
-          Continue as {email}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    </MessageDialog>
   );
 }

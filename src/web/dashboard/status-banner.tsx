@@ -44,7 +44,7 @@ interface WarningProps {
 
 function Warning({ tint = "bg-warn-tint text-warn", title, what, children }: WarningProps) {
   return (
-    <div class={`mb-6 rounded-xl px-4 py-3 text-14 ${tint}`}>
+    <div class={`mb-6 rounded-lg px-4 py-3 text-14 ${tint}`}>
       <p class="wrap-anywhere">
         <strong class="font-semibold">{title}</strong> {what}
       </p>

@@ -1,10 +1,10 @@
 /** What an operator does with one account. */
 import { useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import type { Account, ResetLink, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm, Dialog } from "../ui/dialog.tsx";
+import { Confirm, ConfirmDelete, Dialog } from "../ui/dialog.tsx";
 import { Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { LinkShown, PlanAndRole } from "./new-account.tsx";
@@ -48,13 +48,12 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
   if (asked === "stop") return <StopAccount account={account} stops={stops} onClose={() => setAsked(null)} />;
   if (asked === "delete") {
     return (
-      <Confirm
+      <ConfirmDelete
         title={`Delete ${account.email}?`}
         action="Delete permanently"
         typed={{ label: `Type its email to confirm: ${account.email}`, text: account.email }}
-        onConfirm={async () => {
-          await call("DELETE", path);
-          say("Deleted.");
+        path={path}
+        onDone={async () => {
           await onChanged(account);
           onClose();
         }}
@@ -63,7 +62,7 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
         <p>
           Its companions, conversations, keys and sessions are deleted with it. This cannot be undone; usage is kept.
         </p>
-      </Confirm>
+      </ConfirmDelete>
     );
   }
   if (asked !== null) {
@@ -91,7 +90,7 @@ export function ManageAccount({ account, isOwn, stops, onChanged, onClose }: Man
             Create password link
           </Button>
         )}
-        {error !== null && <Problem>{toSentence(error)}</Problem>}
+        <Problem error={error} />
         <VoiceAgents account={account} grants={grants} onRevoke={setAsked} />
         <div class="flex flex-wrap gap-2 border-t border-line pt-5 empty:hidden">
           {stops.data && stopOf(stops, account.id) === null && (

@@ -1,12 +1,12 @@
 /** A new account, with its plan and role, and the link with which its owner chooses a password. */
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { formatInstant } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { Account, ResetLink } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
-import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { FormDialog, MessageDialog } from "../ui/dialog.tsx";
 import { Form, TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 import { Problem } from "../ui/states.tsx";
@@ -28,17 +28,11 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
     setMade({ account, link });
     await onMade();
   });
-  const emailProblem = fieldProblem(submit.error, "email");
   if (made) {
     return (
-      <Dialog title="Account created" onClose={onClose} isSticky>
+      <MessageDialog title="Account created" action="Done" onClose={onClose} isSticky>
         <LinkShown email={made.account.email} link={made.link} />
-        <DialogActions>
-          <Button kind="primary" onClick={onClose}>
-            Done
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </MessageDialog>
     );
   }
   return (
@@ -46,7 +40,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
       title="New account"
       action="Add account"
       submit={submit}
-      isTold={emailProblem !== undefined}
+      fields={["email"]}
       class="space-y-5"
       onClose={onClose}
     >
@@ -58,7 +52,7 @@ export function NewAccount({ onMade, onClose }: NewAccountProps) {
         value={email}
         onValue={setEmail}
         hint="Used to sign in, and for password links."
-        error={emailProblem}
+        error={fieldProblem(submit.error, "email")}
       />
       <SelectField label="Plan" value={plan} onValue={setPlan} options={planOptions} />
       <SelectField label="Role" value={role} onValue={setRole} options={roleOptions} hint={roleHint(role)} />
@@ -125,7 +119,7 @@ export function PlanAndRole({ account, isOwn, onChanged }: PlanAndRoleProps) {
         hint={isOwn ? "Only another operator can change your role." : roleHint(role)}
         onValue={setRole}
       />
-      {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
+      <Problem error={save.error} />
       <div class="flex flex-wrap items-center gap-3">
         <Button type="submit" kind="primary" disabled={!isChanged} isBusy={save.isBusy}>
           Save

@@ -59,8 +59,8 @@ export function SpendingSection({ stops }: { stops: LoadedStops }) {
             <Button onClick={() => setIsAsking(true)}>Stop all spending…</Button>
           ))}
       </div>
-      {stops.error !== null && <Problem class="mt-3">{toSentence(stops.error)}</Problem>}
-      {start.error !== null && <Problem class="mt-3">{toSentence(start.error)}</Problem>}
+      <Problem error={stops.error} class="mt-3" />
+      <Problem error={start.error} class="mt-3" />
       {isAsking && (
         <Confirm
           title="Stop all spending?"

@@ -1,10 +1,10 @@
 /** Which agents of the voice provider an account may use: an operator grants and takes them. */
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { type Loaded, useAction } from "../lib/load.ts";
 import type { Account, Page, VoiceAgentGrant } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Pending, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
@@ -25,7 +25,6 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
     say("Granted.");
     await grants.reload();
   });
-  const problem = fieldProblem(add.error, "agent_id");
   return (
     <section aria-label="Voice agents" class="border-t border-line pt-5">
       <h3 class="font-medium">Voice agents</h3>
@@ -73,7 +72,7 @@ export function VoiceAgents({ account, grants, onRevoke }: VoiceAgentsProps) {
             Grant
           </Button>
         </div>
-        {add.error !== null && <Problem class="mt-3">{problem ?? toSentence(add.error)}</Problem>}
+        <Problem error={add.error} field="agent_id" class="mt-3" />
       </form>
     </section>
   );
@@ -94,18 +93,16 @@ interface TakeAgentProps {
 export function TakeAgent({ account, grant, onTaken, onClose }: TakeAgentProps) {
   const { agent_id, companions } = grant;
   return (
-    <Confirm
+    <ConfirmDelete
       title={`Take ${agent_id} from ${account.email}?`}
       action="Revoke access"
-      onConfirm={async () => {
-        await call("DELETE", `/api/accounts/${account.id}/voice-agents/${encodeURIComponent(agent_id)}`);
-        say("Access revoked.");
-        await onTaken();
-      }}
+      path={`/api/accounts/${account.id}/voice-agents/${encodeURIComponent(agent_id)}`}
+      done="Access revoked."
+      onDone={onTaken}
       onClose={onClose}
     >
       <p>{consequence(account, companions)}</p>
-    </Confirm>
+    </ConfirmDelete>
   );
 }
 

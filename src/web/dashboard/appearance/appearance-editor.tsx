@@ -1,6 +1,5 @@
 /** The controls of a companion's appearance beside a page that shows it, and the bar that saves. */
 import { useMemo, useState } from "preact/hooks";
-import { toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
@@ -146,7 +145,7 @@ export function AppearanceEditor({ companion, onSave, onUploaded }: EditorProps)
             onGreetings={(greetings) => change({ greetings })}
           />
         </Section>
-        {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
+        <Problem error={save.error} />
         {isDirty && (
           <div class="card sticky bottom-3 z-10 flex items-center justify-end gap-2 p-2.5 pl-4 floating">
             <p class="flex-1 text-muted">Not saved yet</p>

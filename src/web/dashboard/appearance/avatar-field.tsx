@@ -1,7 +1,7 @@
 /** The companion's picture: uploaded, from an address, or its initial. */
 import { ImageUp, Trash2 } from "lucide-preact";
 import { useRef, useState } from "preact/hooks";
-import { toFailure, toSentence } from "../lib/api.ts";
+import { call, toFailure } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -31,14 +31,11 @@ export function AvatarField({ companion, shown, address, addressProblem, onAddre
   const change = useAction(async (file: File | null) => {
     if (file !== null && file.size > maxBytes)
       throw toFailure(path, 413, { detail: "Choose a picture of at most 2 MiB." });
-    const response = await fetch(path, {
-      method: file === null ? "DELETE" : "PUT",
-      credentials: "same-origin",
-      ...(file && { body: file, headers: { "content-type": file.type } }),
-    }).catch(() => null);
-    if (!response?.ok) throw toFailure(path, response?.status ?? 0, await response?.json().catch(() => null));
-    const changed = await fetch(`/api/companions/${companion.id}`, { credentials: "same-origin", cache: "no-store" });
-    onUploaded(await changed.json());
+    if (file !== null) onUploaded(await call("PUT", path, { body: file }));
+    else {
+      await call("DELETE", path);
+      onUploaded(await call("GET", `/api/companions/${companion.id}`));
+    }
     say(file === null ? "Picture removed." : "Picture uploaded. Visitors see it now.");
   });
   const take = (files: FileList | null | undefined) => files?.[0] && void change.run(files[0]);
@@ -85,7 +82,7 @@ export function AvatarField({ companion, shown, address, addressProblem, onAddre
           <p class="mt-1.5 text-13 text-muted">Drop a PNG, JPEG or WebP here, up to 2 MiB. Square ones look best.</p>
         </div>
       </div>
-      {change.error !== null && <Problem>{toSentence(change.error)}</Problem>}
+      <Problem error={change.error} />
       <details open={isLinked || addressProblem !== undefined}>
         <summary class="w-fit text-13 text-accent">Use a link instead</summary>
         <TextField

@@ -2,6 +2,7 @@
 import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
+import { FieldError } from "../ui/field.tsx";
 import type { AppearanceDraft } from "./appearance-draft.ts";
 
 /** Those that the widget speaks; any other tag can be typed. */
@@ -55,14 +56,14 @@ export function GreetingsField({ greetings, error, onGreetings }: GreetingsField
             />
             <IconButton
               label={`Remove greeting ${at + 1}`}
+              icon={X}
+              size={16}
               onClick={() => onGreetings(greetings.filter((_, index) => index !== at))}
-            >
-              <X size={16} aria-hidden="true" />
-            </IconButton>
+            />
           </li>
         ))}
       </ul>
-      {error !== undefined && <p class="mt-1.5 text-13 text-bad">{error}</p>}
+      <FieldError error={error} />
       {greetings.length < 40 && (
         <Button kind="ghost" icon={Plus} onClick={() => onGreetings([...greetings, { tag: next, text: "" }])}>
           Add a language

@@ -3,6 +3,7 @@ import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
 import { type MetadataPair, maxPairs } from "../lib/metadata-pairs.ts";
 import { Button, IconButton } from "../ui/button.tsx";
+import { FieldNotes } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 
 interface MetadataPairsProps {
@@ -47,25 +48,22 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
             {pairs.length > 1 && (
               <IconButton
                 label={`Remove field ${index + 1}`}
+                icon={X}
+                size={17}
                 onClick={() => {
                   onPairs(pairs.toSpliced(index, 1));
                   focusRow(0);
                 }}
-              >
-                <X size={17} aria-hidden="true" />
-              </IconButton>
+              />
             )}
           </li>
         ))}
       </ul>
-      {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
-          {error}
-        </p>
-      )}
-      <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
-        {pairs.length > 1 ? "Companions that match all of these." : "Use a dot for nested fields: customer.id"}
-      </p>
+      <FieldNotes
+        id={id}
+        error={error}
+        hint={pairs.length > 1 ? "Companions that match all of these." : "Use a dot for nested fields: customer.id"}
+      />
       {pairs.length < maxPairs && (
         <Button
           icon={Plus}

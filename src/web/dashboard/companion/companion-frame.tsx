@@ -1,20 +1,22 @@
-/** The head of a companion's pages, and its tabs. */
+/** The head of a companion's pages, with what pauses it, and its tabs. */
 import { ExternalLink } from "lucide-preact";
-import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { type Loaded, useLoad } from "../lib/load.ts";
-import { navigate, usePath } from "../lib/router.ts";
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call } from "../lib/api.ts";
+import { useAction, useLoad } from "../lib/load.ts";
+import { navigate, type PageComponent, usePath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
+import { Confirm } from "../ui/dialog.tsx";
 import { PageHead } from "../ui/page.tsx";
-import { Badge, Pending } from "../ui/states.tsx";
+import { Badge, Pending, Problem } from "../ui/states.tsx";
+import { say } from "../ui/toast.tsx";
 import { Avatar } from "./avatar.tsx";
-import { LiveSwitch } from "./live-switch.tsx";
 
-interface FrameProps {
-  id: string;
-  children(companion: Companion, loaded: Loaded<Companion>): ComponentChildren;
+export interface CompanionPageProps {
+  companion: Companion;
+  onChanged(companion: Companion): void;
 }
 
 /** The last one, so that switching tabs shows no empty page in between. */
@@ -33,7 +35,12 @@ const tabs: readonly { at: string; label: string; forAll?: true }[] = [
   { at: "/install", label: "Install" },
 ];
 
-export function CompanionFrame({ id, children }: FrameProps) {
+/** The page of one companion, which begins again with another one. */
+export function companionPage(Page: ComponentType<CompanionPageProps>): PageComponent {
+  return ({ params }) => <CompanionFrame id={params.id ?? ""} Page={Page} />;
+}
+
+function CompanionFrame({ id, Page }: { id: string; Page: ComponentType<CompanionPageProps> }) {
   const loaded = useLoad<Companion>(`/api/companions/${encodeURIComponent(id)}`);
   const companion = loaded.data;
   if (companion) lastShown = companion;
@@ -79,7 +86,11 @@ export function CompanionFrame({ id, children }: FrameProps) {
           <Tab key={tab.at} href={base + tab.at} label={tab.label} />
         ))}
       </nav>
-      {companion ? children(companion, loaded) : <Pending of={loaded} lines={6} />}
+      {companion ? (
+        <Page key={companion.id} companion={companion} onChanged={loaded.set} />
+      ) : (
+        <Pending of={loaded} lines={6} />
+      )}
     </>
   );
 }
@@ -102,5 +113,46 @@ function Tab({ href, label }: { href: string; label: string }) {
     >
       {label}
     </a>
+  );
+}
+
+/** Whether visitors see it. */
+function LiveSwitch({ companion, onChanged }: CompanionPageProps) {
+  const [isAsked, setIsAsked] = useState(false);
+  const { id, name, enabled } = companion;
+  const set = async (enabled: boolean) => {
+    onChanged(await call<Companion>("PATCH", `/api/companions/${id}`, { body: { enabled } }));
+    say(enabled ? "Back online." : "Paused.");
+  };
+  const resume = useAction(() => set(true));
+  return (
+    <>
+      <button
+        type="button"
+        role="switch"
+        aria-checked={enabled}
+        aria-busy={resume.isBusy}
+        disabled={resume.isBusy}
+        onClick={() => (enabled ? setIsAsked(true) : void resume.run())}
+        class="inline-flex min-h-9 items-center gap-2 rounded-lg px-2 text-14 font-medium hover:bg-sunken"
+      >
+        <span class={`flex h-5 w-9 rounded-full p-0.5 ${enabled ? "justify-end bg-good" : "bg-edge"}`}>
+          <span class="size-4 rounded-full bg-card" />
+        </span>
+        Live
+      </button>
+      <Problem error={resume.error} />
+      {isAsked && (
+        <Confirm
+          title={`Pause ${name}?`}
+          action="Pause"
+          kind="primary"
+          onConfirm={() => set(false)}
+          onClose={() => setIsAsked(false)}
+        >
+          <p>The chat disappears from your websites until you turn it back on. Your embed tokens stay valid.</p>
+        </Confirm>
+      )}
+    </>
   );
 }

@@ -7,6 +7,7 @@ import { useLoad, useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import type { Companion, Page } from "../lib/types.ts";
 import { Chip } from "../ui/chips.tsx";
+import { FieldError } from "../ui/field.tsx";
 
 interface PickerProps {
   /** An id; empty for all. */
@@ -129,7 +130,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
         role="listbox"
         aria-label="Companions"
         hidden={!isOpen}
-        class="absolute inset-x-0 top-full z-20 mt-1 max-h-80 overflow-y-auto rounded-xl border border-line bg-card p-1 floating"
+        class="absolute inset-x-0 top-full z-20 mt-1 max-h-80 overflow-y-auto rounded-lg border border-line bg-card p-1 floating"
       >
         {options.map((option, index) => (
           <div
@@ -152,11 +153,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
           </div>
         ))}
       </div>
-      {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
-          {error}
-        </p>
-      )}
+      <FieldError id={`${id}-error`} error={error} />
     </div>
   );
 }

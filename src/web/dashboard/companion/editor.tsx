@@ -1,7 +1,7 @@
 /** The form of a companion beside its index, and the bar that saves it. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ApiError, toSentence } from "../lib/api.ts";
+import { ApiError } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
@@ -117,7 +117,7 @@ export function Editor({ id, kept, round = 0, target, managed, onSave, children 
           ) : (
             rest
           )}
-          {save.error !== null && <Problem>{toSentence(save.error)}</Problem>}
+          <Problem error={save.error} />
           {(target === "new" || changes > 0 || discarded !== null) && (
             <SaveBar
               target={target}

@@ -6,7 +6,7 @@ import { formatRelative } from "../lib/format.ts";
 import { type LoadedList, useAction } from "../lib/load.ts";
 import type { Companion, EmbedToken } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm, FormDialog } from "../ui/dialog.tsx";
+import { ConfirmDelete, FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { RowActions } from "../ui/menu.tsx";
@@ -64,14 +64,12 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
       />
       {isAdding && <AddToken path={path} onAdded={tokens.reload} onClose={() => setIsAdding(false)} />}
       {revoked && (
-        <Confirm
+        <ConfirmDelete
           title={`Revoke ${revoked.name ?? "the token"}?`}
           action="Revoke"
-          onConfirm={async () => {
-            await call("DELETE", `${path}/${revoked.id}`);
-            say("Revoked.");
-            await tokens.reload();
-          }}
+          path={`${path}/${revoked.id}`}
+          done="Revoked."
+          onDone={tokens.reload}
           onClose={() => setRevoked(null)}
         >
           <p>
@@ -84,7 +82,7 @@ export function EmbedTokens({ companion, tokens }: EmbedTokensProps) {
           {tokens.items.length === 1 && !tokens.hasMore && (
             <p>It's your only token: visitors won't reach your companion without it.</p>
           )}
-        </Confirm>
+        </ConfirmDelete>
       )}
     </Section>
   );

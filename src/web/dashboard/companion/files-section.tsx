@@ -2,14 +2,13 @@
 import { useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
-import type { Companion } from "../lib/types.ts";
+import type { Companion, CompanionSet } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import type { CompanionSet } from "../versions/types.ts";
 import { nameFields } from "../versions/words.ts";
 
 interface FilesProps {
@@ -56,16 +55,15 @@ function SlugDialog({ companion, managed, onChanged, onClose }: FilesProps & { o
     say("Saved.");
     onClose();
   });
-  const problem = fieldProblem(submit.error, "slug");
   return (
-    <FormDialog title="Slug" action="Save" submit={submit} isTold={problem !== undefined} isThrowaway onClose={onClose}>
+    <FormDialog title="Slug" action="Save" submit={submit} fields={["slug"]} isThrowaway onClose={onClose}>
       <TextField
         label="Slug"
         isCode
         maxLength={63}
         value={slug}
         onValue={setSlug}
-        error={problem}
+        error={fieldProblem(submit.error, "slug")}
         placeholder="support"
         hint="Lower-case letters, digits, - and _. Leave empty for none."
       />

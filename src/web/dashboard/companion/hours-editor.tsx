@@ -2,7 +2,7 @@
 import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
-import { CheckField, TextField } from "../ui/field.tsx";
+import { CheckField, FieldError, TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 import type { Problems } from "./draft.ts";
 import { type HandoffDraft, maxSpans, type Span, type Weekday, weekdays } from "./people-draft.ts";
@@ -26,7 +26,7 @@ export function HoursEditor({ handoff, problems, set }: HoursProps) {
         onChecked={(hasHours) => set({ hasHours })}
       />
       {handoff.hasHours && (
-        <div class="space-y-4 rounded-xl border-line sm:border sm:p-6">
+        <div class="space-y-4 rounded-lg border-line sm:border sm:p-6">
           <SelectField
             label="Time zone"
             value={handoff.timezone}
@@ -98,10 +98,10 @@ function Day({ label, spans, error, onSpans }: DayProps) {
             />
             <IconButton
               label={`Remove ${span.from} to ${span.to} on ${label}`}
+              icon={X}
+              size={16}
               onClick={() => onSpans(spans.toSpliced(at, 1))}
-            >
-              <X size={16} aria-hidden="true" />
-            </IconButton>
+            />
           </span>
         ))}
         {spans.length < maxSpans && (
@@ -110,11 +110,7 @@ function Day({ label, spans, error, onSpans }: DayProps) {
           </Button>
         )}
       </div>
-      {error && (
-        <p id={id} class="text-13 text-bad">
-          {error}
-        </p>
-      )}
+      <FieldError id={id} error={error} class="" />
     </fieldset>
   );
 }

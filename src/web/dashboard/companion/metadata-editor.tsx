@@ -1,7 +1,7 @@
 /** Metadata as rows of keys and values, or as raw JSON. */
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
+import { FieldError, TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import { Segments } from "../ui/segments.tsx";
 import { Select } from "../ui/select.tsx";
@@ -54,7 +54,7 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
               </li>
             ))}
           </ul>
-          {problems.metadata && <p class="mt-1.5 text-13 text-bad">{problems.metadata}</p>}
+          <FieldError error={problems.metadata} />
           <Button icon={Plus} kind="ghost" class={metadata.rows.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
             Add a field
           </Button>
@@ -63,6 +63,11 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
     </div>
   );
 }
+
+const kinds = [
+  { value: "text", label: "Text" },
+  { value: "json", label: "JSON" },
+];
 
 interface RowProps {
   row: MetadataRow;
@@ -86,11 +91,9 @@ function Row({ row, place, onChange, onRemove }: RowProps) {
         aria-label={`Kind of value ${place}`}
         class="shrink-0"
         value={row.kind}
-        onChange={(event) => onChange({ ...row, kind: event.currentTarget.value === "json" ? "json" : "text" })}
-      >
-        <option value="text">Text</option>
-        <option value="json">JSON</option>
-      </Select>
+        onValue={(kind) => onChange({ ...row, kind: kind === "json" ? kind : "text" })}
+        options={kinds}
+      />
       <input
         aria-label={`Value ${place}`}
         placeholder={row.kind === "json" ? '42, true, ["a"]' : "value"}
@@ -99,9 +102,7 @@ function Row({ row, place, onChange, onRemove }: RowProps) {
         value={row.value}
         onInput={(event) => onChange({ ...row, value: event.currentTarget.value })}
       />
-      <IconButton label={`Remove field ${place}`} onClick={onRemove}>
-        <X size={17} aria-hidden="true" />
-      </IconButton>
+      <IconButton label={`Remove field ${place}`} icon={X} size={17} onClick={onRemove} />
     </div>
   );
 }

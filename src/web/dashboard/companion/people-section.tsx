@@ -1,6 +1,5 @@
 /** The part of a companion's form that is about people of the team: when they step in, and what visitors may leave for them. */
-import type { ComponentChildren } from "preact";
-import { CheckField, TextField } from "../ui/field.tsx";
+import { CheckField, FieldError, TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 import type { Draft, SectionProps } from "./draft.ts";
 import { Fold } from "./fold.tsx";
@@ -59,7 +58,7 @@ export function PeopleSection(props: SectionProps) {
           checked={handoff.isOn}
           onChecked={(isOn) => change({ handoff: { ...handoff, isOn } })}
         />
-        {problems.handoff && <FieldError>{problems.handoff}</FieldError>}
+        <FieldError role="alert" class="" error={problems.handoff} />
         {handoff.isOn && <HandoffFields {...props} />}
         <hr class="border-line" />
         <CheckField
@@ -68,7 +67,7 @@ export function PeopleSection(props: SectionProps) {
           checked={leads.isOn}
           onChecked={(isOn) => changeLeads({ isOn })}
         />
-        {problems.leads && <FieldError>{problems.leads}</FieldError>}
+        <FieldError role="alert" class="" error={problems.leads} />
         {leads.isOn && (
           <div class="space-y-5">
             <TextField
@@ -106,13 +105,13 @@ export function PeopleSection(props: SectionProps) {
           checked={draft.ratings}
           onChecked={(ratings) => change({ ratings })}
         />
-        {problems.ratings && <FieldError>{problems.ratings}</FieldError>}
+        <FieldError role="alert" class="" error={problems.ratings} />
         <CheckField
           label="Ask visitors if it is resolved"
           checked={draft.ask_resolved}
           onChecked={(ask_resolved) => change({ ask_resolved })}
         />
-        {problems.ask_resolved && <FieldError>{problems.ask_resolved}</FieldError>}
+        <FieldError role="alert" class="" error={problems.ask_resolved} />
       </div>
     </Fold>
   );
@@ -155,7 +154,7 @@ function HandoffFields({ draft, problems, change }: SectionProps) {
             }
           />
         ))}
-        {problems["handoff.ask"] && <FieldError>{problems["handoff.ask"]}</FieldError>}
+        <FieldError role="alert" class="" error={problems["handoff.ask"]} />
       </fieldset>
       {handoff.when !== "always" && <HoursEditor handoff={handoff} problems={problems} set={set} />}
       <div class="grid gap-5 sm:grid-cols-2">
@@ -197,14 +196,6 @@ function HandoffFields({ draft, problems, change }: SectionProps) {
         </div>
       </details>
     </div>
-  );
-}
-
-export function FieldError({ children }: { children: ComponentChildren }) {
-  return (
-    <p role="alert" class="text-13 text-bad">
-      {children}
-    </p>
   );
 }
 

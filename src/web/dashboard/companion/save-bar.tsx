@@ -57,9 +57,7 @@ export function SaveBar(props: SaveBarProps) {
       {!isDirty && onUndo && (
         <>
           <Button onClick={onUndo}>Undo</Button>
-          <IconButton label="Dismiss" onClick={onForget}>
-            <X size={17} aria-hidden="true" />
-          </IconButton>
+          <IconButton label="Dismiss" icon={X} size={17} onClick={onForget} />
         </>
       )}
       {isDirty && target === "live" && (

@@ -3,7 +3,7 @@ import { Plus, X } from "lucide-preact";
 import { estimateTokens, formatNumber } from "../lib/format.ts";
 import { useSession } from "../lib/session.ts";
 import { Button, IconButton } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
+import { FieldError, TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import { Section } from "../ui/page.tsx";
 import { SelectField } from "../ui/select.tsx";
@@ -212,14 +212,14 @@ function StartersEditor({ draft: { starters }, problems, change }: SectionProps)
             />
             <IconButton
               label={`Remove question ${index + 1}`}
+              icon={X}
+              size={17}
               onClick={() => change({ starters: starters.toSpliced(index, 1) })}
-            >
-              <X size={17} aria-hidden="true" />
-            </IconButton>
+            />
           </li>
         ))}
       </ul>
-      {problems.starters && <p class="mt-1.5 text-13 text-bad">{problems.starters}</p>}
+      <FieldError error={problems.starters} />
       {starters.length < maxStarters && (
         <Button icon={Plus} kind="ghost" class={starters.length > 0 ? "mt-2" : "-ml-2"} onClick={add}>
           Add a question

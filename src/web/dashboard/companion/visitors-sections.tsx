@@ -5,7 +5,7 @@
 import { useLoad } from "../lib/load.ts";
 import { visitorKeysPath } from "../lib/router.ts";
 import type { Companion, Page, VisitorKey } from "../lib/types.ts";
-import { CheckField, TextField } from "../ui/field.tsx";
+import { CheckField, FieldError, TextField } from "../ui/field.tsx";
 import { Radios } from "../ui/radios.tsx";
 import { Notice } from "../ui/states.tsx";
 import { type SectionProps, tie } from "./draft.ts";
@@ -37,7 +37,7 @@ export function VisitorsSection(props: SectionProps) {
           />
         )}
       </div>
-      {problems.visitor_auth && <p class="mt-1.5 text-13 text-bad">{problems.visitor_auth}</p>}
+      <FieldError error={problems.visitor_auth} />
       {isOn && (
         <>
           <KeyHint />
@@ -119,7 +119,7 @@ export function ChallengeSection({ draft, problems, change }: SectionProps) {
         onValue={(challenge) => change({ challenge })}
         options={modes}
       />
-      {problems.challenge && <p class="mt-1.5 text-13 text-bad">{problems.challenge}</p>}
+      <FieldError error={problems.challenge} />
     </Fold>
   );
 }

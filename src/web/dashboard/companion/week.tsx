@@ -2,8 +2,8 @@
 import { formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import type { Companion, Insights } from "../lib/types.ts";
-import { ActLink } from "../ui/act-link.tsx";
 import { Figure, Figures, manyGaps, shareOf } from "../ui/figure.tsx";
+import { ActLink } from "../ui/links.tsx";
 import { Pending } from "../ui/states.tsx";
 import { useFailures } from "../usage/failed-replies.tsx";
 

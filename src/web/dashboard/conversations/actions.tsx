@@ -1,11 +1,10 @@
 /** What is done with a whole conversation: saved as a file, deleted, or erased with all else of its visitor. */
 import { Trash2, UserRoundX } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { call } from "../lib/api.ts";
 import { useSession } from "../lib/session.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { saveFile } from "../ui/copy.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
 import { type MenuItem, MoreMenu } from "../ui/menu.tsx";
 import { say } from "../ui/toast.tsx";
 import { EraseVisitor } from "./visitor.tsx";
@@ -33,10 +32,6 @@ export function MoreActions({ conversation, path, companionName, more, onGone }:
   const isKnown = conversation.visitor_id !== null || conversation.visitor !== null;
   const remove = { label: "Delete…", Icon: Trash2, isRisk: true, onChoose: () => setAsked("delete") };
   const erase = { label: "Erase visitor…", Icon: UserRoundX, isRisk: true, onChoose: () => setAsked("erase") };
-  const leave = (done: string) => {
-    onGone();
-    say(done);
-  };
   return (
     <>
       <MoreMenu
@@ -44,23 +39,18 @@ export function MoreActions({ conversation, path, companionName, more, onGone }:
         items={[...more, ...(mayDelete ? [remove] : []), ...(mayDelete && isKnown ? [erase] : [])]}
       />
       {asked === "delete" && (
-        <Confirm
-          title="Delete this conversation?"
-          action="Delete"
-          onConfirm={async () => {
-            await call("DELETE", path);
-            leave("Deleted.");
-          }}
-          onClose={() => setAsked(null)}
-        >
+        <ConfirmDelete title="Delete this conversation?" path={path} onDone={onGone} onClose={() => setAsked(null)}>
           <p>Its messages are deleted. Usage stays as it was counted.</p>
-        </Confirm>
+        </ConfirmDelete>
       )}
       {asked === "erase" && (
         <EraseVisitor
           conversation={conversation}
           companionName={companionName}
-          onErased={() => leave("Erased.")}
+          onErased={() => {
+            onGone();
+            say("Erased.");
+          }}
           onClose={() => setAsked(null)}
         />
       )}

@@ -1,11 +1,12 @@
 /** What a list of conversations is narrowed to: chips, whose state stands in the address. */
-import { Search, X } from "lucide-preact";
+import { X } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionChip } from "../companion/companion-picker.tsx";
 import type { Query } from "../lib/api.ts";
 import { useSettled } from "../lib/load.ts";
 import { replaceSearch, useSearch } from "../lib/router.ts";
 import { Choice, chip, DateChip, edgeOf, Filters as Row, Toggle } from "../ui/chips.tsx";
+import { SearchField } from "../ui/list.tsx";
 
 const kinds: readonly { name: string; label: string; query: Query }[] = [
   { name: "open", label: "Open", query: { status: "open" } },
@@ -48,22 +49,16 @@ export function Filters() {
 
   return (
     <>
-      <div class="relative">
-        <Search size={16} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
-        <input
-          type="search"
-          data-key="/"
-          aria-label="Search in messages"
-          placeholder="Search in messages"
-          maxLength={200}
-          class="control pl-9"
-          value={text}
-          onInput={({ currentTarget }) => {
-            setText(currentTarget.value);
-            replaceSearch({ q: currentTarget.value.trim() });
-          }}
-        />
-      </div>
+      <SearchField
+        data-key="/"
+        label="Search in messages"
+        maxLength={200}
+        value={text}
+        onValue={(value) => {
+          setText(value);
+          replaceSearch({ q: value.trim() });
+        }}
+      />
       <Row>
         <CompanionChip />
         <DateChip />

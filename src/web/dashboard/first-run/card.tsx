@@ -25,11 +25,7 @@ export function FirstRunCard({ onClose }: CardProps) {
               : `${count} of ${stepNames.length} steps done.`}
           </p>
         </div>
-        {onClose && (
-          <IconButton label="Hide these steps" onClick={onClose}>
-            <X size={18} aria-hidden="true" />
-          </IconButton>
-        )}
+        {onClose && <IconButton label="Hide these steps" icon={X} onClick={onClose} />}
       </div>
       <ol class="mt-4 flex flex-wrap gap-x-8 gap-y-3">
         {stepNames.map((name, at) => (

@@ -1,13 +1,12 @@
 /** The second step: a name, a colour and a greeting, and how a website will show them. */
 import { useId, useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { avatarImage, defaultThemeColor } from "../lib/color.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { Form, TextField } from "../ui/field.tsx";
-import { Problem } from "../ui/states.tsx";
+import { Form, FormProblem, TextField } from "../ui/field.tsx";
 
 const colors = [defaultThemeColor, "#0f766e", "#2563eb", "#be185d", "#b45309", "#1f2937"];
 const colorNames = ["Indigo", "Teal", "Blue", "Pink", "Amber", "Graphite"];
@@ -35,7 +34,6 @@ function NewCompanion({ onMade }: { onMade(): Promise<void> }) {
     await onMade();
   });
   useLeaveGuard((name !== "" || greeting !== "") && !make.isBusy);
-  const named = ["name", "greeting", "theme_color"].some((field) => fieldProblem(make.error, field));
   return (
     <div class="flex flex-wrap gap-6">
       <Form class="min-w-0 flex-1 basis-72 space-y-5" onSubmit={() => void make.run()}>
@@ -58,7 +56,7 @@ function NewCompanion({ onMade }: { onMade(): Promise<void> }) {
           onValue={setGreeting}
           error={fieldProblem(make.error, "greeting")}
         />
-        {make.error !== null && !named && <Problem>{toSentence(make.error)}</Problem>}
+        <FormProblem error={make.error} fields={["name", "greeting"]} />
         <Button type="submit" kind="primary" isBusy={make.isBusy} disabled={name.trim() === ""}>
           Create companion
         </Button>

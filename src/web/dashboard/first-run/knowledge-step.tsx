@@ -3,7 +3,8 @@ import { Plus } from "lucide-preact";
 import { useEffect, useState } from "preact/hooks";
 import { describeState, findWayOut, looksLikeSitemap } from "../knowledge/source-words.ts";
 import { useSources } from "../knowledge/use-sources.ts";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { toAddress } from "../lib/address.ts";
+import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -15,8 +16,6 @@ interface KnowledgeStepProps {
   onAdded(): void;
   onContinue(): void;
 }
-
-const toAddress = (typed: string) => (/^[a-z]+:\/\//i.test(typed.trim()) ? typed.trim() : `https://${typed.trim()}`);
 
 export function KnowledgeStep({ companionId, onAdded, onContinue }: KnowledgeStepProps) {
   const sources = useSources(companionId);
@@ -54,7 +53,7 @@ export function KnowledgeStep({ companionId, onAdded, onContinue }: KnowledgeSte
           Add
         </Button>
       </Form>
-      {add.error !== null && <Problem>{fieldProblem(add.error, "url") ?? toSentence(add.error)}</Problem>}
+      <Problem error={add.error} field="url" />
       <p class="sr-only" role="status">
         {sources.news}
       </p>

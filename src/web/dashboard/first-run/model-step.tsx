@@ -2,7 +2,7 @@
 import { Zap } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { DemoNotice } from "../demo-notice.tsx";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { formatDuration } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
@@ -46,7 +46,7 @@ export function ModelStep({ onTested, onContinue }: { onTested(): void; onContin
       </div>
       <div role="status">{tested?.ok === true && <Answer tested={tested} />}</div>
       {tested?.ok === false && <Problem>{tested.detail ?? "The model didn't reply."}</Problem>}
-      {test.error !== null && <Problem>{toSentence(test.error)}</Problem>}
+      <Problem error={test.error} />
     </div>
   );
 }

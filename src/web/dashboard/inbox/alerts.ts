@@ -1,12 +1,13 @@
 /** How a person who is not here is alerted: by a sound, and by notifications of the browser. */
+import { keep, recall } from "../lib/browser-storage.ts";
 import { State } from "../lib/state.ts";
 
 /** Of this browser; both are off at first. */
 export const alerts = { sound: keptSwitch("companiond-sound"), notices: keptSwitch("companiond-notices") };
 
 function keptSwitch(key: string): State<boolean> {
-  const isOn = new State(localStorage.getItem(key) === "on");
-  isOn.onChange(() => localStorage.setItem(key, isOn.value ? "on" : "off"));
+  const isOn = new State(recall(key) === "on");
+  isOn.onChange(() => keep(key, isOn.value ? "on" : "off"));
   // The tab that alerts is often not the one where it was switched.
   window.addEventListener("storage", (event) => {
     if (event.key === key) isOn.value = event.newValue === "on";

@@ -3,15 +3,16 @@ import { ChevronLeft, Download, PanelRight, UserRoundCheck, X } from "lucide-pre
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useTranscript } from "../chat/transcript.ts";
 import { exportConversation, MoreActions } from "../conversations/actions.tsx";
-import { ApiError, toSentence } from "../lib/api.ts";
+import { ApiError } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useAction, useEvery } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
-import { Button, IconButton } from "../ui/button.tsx";
+import { IconButton } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Badge, Empty, Pending, Problem } from "../ui/states.tsx";
 import { Composer } from "./composer.tsx";
 import { dropRow, inboxRows, typingMarks } from "./feed.ts";
@@ -134,27 +135,22 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
               <Badge tone={state.tone}>{state.text}</Badge>
             </span>
           )}
-          <IconButton label="Export" data-key="e" onClick={() => void exporting.run()}>
-            <Download size={18} aria-hidden="true" />
-          </IconButton>
+          <IconButton label="Export" icon={Download} data-key="e" onClick={() => void exporting.run()} />
           <MoreActions {...{ conversation, path, companionName, onGone, more }} />
           <IconButton
             label="Details, notes and tags"
+            icon={PanelRight}
             aria-expanded={hasDetails}
             onClick={() => setHasDetails(!hasDetails)}
-          >
-            <PanelRight size={18} aria-hidden="true" />
-          </IconButton>
+          />
         </header>
         {handoff && mayReply && <StateBar {...{ conversation, path, companionName }} onChanged={transcript.reload} />}
         <div ref={log} class="min-h-0 flex-1 overflow-y-auto p-4">
-          {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
+          <Problem error={error} class="mb-4" />
           {transcript.hasEarlier && (
-            <p class="mb-4 text-center">
-              <Button isBusy={earlier.isBusy} onClick={() => void earlier.run()}>
-                Show earlier messages
-              </Button>
-            </p>
+            <ShowMore class="mb-4" isBusy={earlier.isBusy} onMore={earlier.run}>
+              Show earlier messages
+            </ShowMore>
           )}
           <Lines conversation={conversation} companionName={companionName} outgoing={outgoing} />
           <p aria-live="polite" class="mt-2 text-13 text-muted">
@@ -168,9 +164,12 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
           aria-label="Details"
           class="card relative shrink-0 overflow-y-auto w-full p-4 max-lg:absolute max-lg:inset-y-0 max-lg:right-0 max-lg:z-10 sm:w-70"
         >
-          <IconButton label="Close the details" onClick={() => setHasDetails(false)} class="absolute top-3 right-3">
-            <X size={18} aria-hidden="true" />
-          </IconButton>
+          <IconButton
+            label="Close the details"
+            icon={X}
+            onClick={() => setHasDetails(false)}
+            class="absolute top-3 right-3"
+          />
           <Details conversation={conversation} path={path} onChanged={transcript.reload} />
         </aside>
       )}

@@ -3,7 +3,7 @@ import { X } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { Contact, Resolved } from "../conversations/feedback.tsx";
 import { VisitorRows } from "../conversations/visitor.tsx";
-import { call, toSearch, toSentence } from "../lib/api.ts";
+import { call, toSearch } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { formatInstant } from "../lib/format.ts";
 import { useAction, useLoad } from "../lib/load.ts";
@@ -50,7 +50,7 @@ export function Details({ conversation, path, onChanged }: DetailsProps) {
         <>
           <Assignee assignee={assignee} isBusy={change.isBusy} onChange={(assignee) => void change.run({ assignee })} />
           <Tags tags={tags} isBusy={change.isBusy} onChange={(tags) => void change.run({ tags })} />
-          {change.error !== null && <Problem>{toSentence(change.error)}</Problem>}
+          <Problem error={change.error} />
           <Notes conversation={conversation} path={path} onChanged={onChanged} />
           <History path={path} version={versionOf(conversation)} />
         </>
@@ -151,11 +151,11 @@ function Tags({ tags, isBusy, onChange }: TagsProps) {
               </span>
               <IconButton
                 label={`Remove the tag ${tag}`}
+                icon={X}
+                size={14}
                 disabled={isBusy}
                 onClick={() => onChange(tags.filter((one) => one !== tag))}
-              >
-                <X size={14} aria-hidden="true" />
-              </IconButton>
+              />
             </li>
           ))}
         </ul>

@@ -1,7 +1,7 @@
 /** Notes of the team on a conversation, and what people did with it. */
 import { Trash2 } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { ConversationEvent, ConversationWithMessages, Page } from "../lib/types.ts";
@@ -45,7 +45,7 @@ export function Notes({ conversation, path, onChanged }: NotesProps) {
           Add a note
         </Button>
       </Form>
-      {error !== null && <Problem class="mt-2">{toSentence(error)}</Problem>}
+      <Problem error={error} class="mt-2" />
       <NoteList notes={conversation.notes ?? []} onRemove={(id) => void remove.run(id)} />
     </div>
   );
@@ -59,7 +59,7 @@ export function NoteList({ notes, onRemove }: { notes: readonly Note[]; onRemove
   return (
     <ul aria-label="Notes" class="mt-3 space-y-2">
       {notes.map(({ id, text, author, created_at }) => (
-        <li key={id} class="rounded-xl bg-warn-tint px-3 py-2">
+        <li key={id} class="rounded-lg bg-warn-tint px-3 py-2">
           <p dir="auto" class="wrap-anywhere whitespace-pre-wrap">
             {text}
           </p>
@@ -67,11 +67,7 @@ export function NoteList({ notes, onRemove }: { notes: readonly Note[]; onRemove
             <span>
               <span dir="auto">{nameAuthor(author, ownId)}</span>, <Time at={created_at} />
             </span>
-            {onRemove && (
-              <IconButton label="Delete this note" onClick={() => onRemove(id)}>
-                <Trash2 size={15} aria-hidden="true" />
-              </IconButton>
-            )}
+            {onRemove && <IconButton label="Delete this note" icon={Trash2} size={15} onClick={() => onRemove(id)} />}
           </p>
         </li>
       ))}

@@ -3,6 +3,7 @@
  * and lost connections, and each message arrives once, since it keeps its name.
  */
 import { ApiError, call, toSentence } from "../lib/api.ts";
+import { keep, recall } from "../lib/browser-storage.ts";
 import { resumptions } from "../lib/session.ts";
 import { State } from "../lib/state.ts";
 import type { ConversationWithMessages, Message } from "../lib/types.ts";
@@ -114,12 +115,7 @@ export class Outbox {
 
   #keep(kept: Kept): void {
     this.kept.value = kept;
-    try {
-      if (kept.draft === "" && kept.outgoing.length === 0) localStorage.removeItem(this.#key);
-      else localStorage.setItem(this.#key, JSON.stringify(kept));
-    } catch {
-      // The browser has no room: it lives as long as the page.
-    }
+    keep(this.#key, kept.draft === "" && kept.outgoing.length === 0 ? null : JSON.stringify(kept));
   }
 
   /** One after the other, in their order. */
@@ -190,7 +186,7 @@ function toRefusal(error: unknown): Refusal | null {
 
 function read(key: string): Kept {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? "null");
+    const kept = JSON.parse(recall(key) ?? "null");
     return typeof kept?.draft === "string" && Array.isArray(kept.outgoing) ? kept : nothing;
   } catch {
     return nothing;

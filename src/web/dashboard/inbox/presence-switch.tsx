@@ -59,21 +59,21 @@ export function PresenceSwitch() {
         <span class="flex">
           <IconButton
             label="Notifications in this browser"
+            icon={hasNotices ? Bell : BellOff}
+            size={16}
             aria-pressed={hasNotices}
             onClick={() => void toggleNotices()}
-          >
-            {hasNotices ? <Bell size={16} aria-hidden="true" /> : <BellOff size={16} aria-hidden="true" />}
-          </IconButton>
+          />
           <IconButton
             label="Sound"
+            icon={hasSound ? Volume2 : VolumeX}
+            size={16}
             aria-pressed={hasSound}
             onClick={() => {
               alerts.sound.value = !hasSound;
               if (!hasSound) playSound();
             }}
-          >
-            {hasSound ? <Volume2 size={16} aria-hidden="true" /> : <VolumeX size={16} aria-hidden="true" />}
-          </IconButton>
+          />
         </span>
       </div>
       {others.length > 0 && (

@@ -1,9 +1,9 @@
 /** Why a message was not sent, and what its writer decides: a colleague wrote meanwhile, or has the conversation by now. */
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions } from "../ui/dialog.tsx";
+import { Dialog, DialogActions, MessageDialog } from "../ui/dialog.tsx";
 import { Problem } from "../ui/states.tsx";
 import type { Outbox, Refusal } from "./outbox.ts";
 
@@ -22,15 +22,10 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
   const keep = () => outbox.takeBack();
   if (refusal.why === "refused") {
     return (
-      <Dialog title="Not sent" onClose={keep}>
+      <MessageDialog title="Not sent" action="Back to my text" onClose={keep}>
         <p>{refusal.sentence}</p>
         <p class="mt-3 text-muted">We kept your text.</p>
-        <DialogActions>
-          <Button kind="primary" onClick={keep}>
-            Back to my text
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </MessageDialog>
     );
   }
   if (refusal.why === "held") {
@@ -38,7 +33,7 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
     return (
       <Dialog title={`${name ?? "A colleague"} has this conversation`} onClose={keep}>
         <p class="text-muted">Your message wasn't sent, so the visitor doesn't get two answers. We kept your text.</p>
-        {takeOver.error !== null && <Problem class="mt-4">{toSentence(takeOver.error)}</Problem>}
+        <Problem error={takeOver.error} class="mt-4" />
         <DialogActions>
           <Button onClick={keep}>Back to my text</Button>
           <Button kind="primary" isBusy={takeOver.isBusy} onClick={() => void takeOver.run(id)}>
@@ -54,7 +49,7 @@ export function RefusalDialog({ refusal, conversation, path, outbox }: RefusalPr
       <p class="text-muted">Your message wasn't sent. The visitor has received this in the meantime:</p>
       <ul class="mt-3 space-y-3">
         {messages.map(({ seq, author, text }) => (
-          <li key={seq} class="rounded-xl bg-sunken px-3.5 py-2.5">
+          <li key={seq} class="rounded-lg bg-sunken px-3.5 py-2.5">
             <p dir="auto" class="text-13 font-medium text-accent">
               {author.name ?? "A colleague"}
             </p>

@@ -1,7 +1,7 @@
 /** What a conversation's state is called, and who is who in it. */
 import { visitorName } from "../conversations/visitor.tsx";
 import { formatSince, shortId } from "../lib/format.ts";
-import type { Conversation } from "../lib/types.ts";
+import type { Conversation, ConversationWithMessages } from "../lib/types.ts";
 import type { Tone } from "../ui/states.tsx";
 import type { Person, TypingMark } from "./feed.ts";
 
@@ -56,7 +56,7 @@ export function versionOf({ state, person, status, assignee, tags }: Conversatio
   return JSON.stringify([state, person, status, assignee, tags]);
 }
 
-type Reach = "live" | "email" | "next_message" | "none";
+type Reach = NonNullable<ConversationWithMessages["handoff"]>["reach"];
 
 /** How a message would arrive. */
 export const reachWords: Record<Reach, string> = {

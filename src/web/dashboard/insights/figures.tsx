@@ -3,8 +3,8 @@ import { formatNumber } from "../lib/format.ts";
 import { formatExactMoney, formatRoundMoney } from "../lib/money.ts";
 import { useSession } from "../lib/session.ts";
 import type { Insights } from "../lib/types.ts";
-import { ActLink } from "../ui/act-link.tsx";
 import { Figure, Figures, manyGaps, shareOf } from "../ui/figure.tsx";
+import { ActLink } from "../ui/links.tsx";
 
 export function InsightFigures({ data, companionId }: { data: Insights; companionId: string }) {
   const { server } = useSession();

@@ -4,11 +4,10 @@ import { call, fieldProblem } from "../lib/api.ts";
 import { formatDay, formatInstant, formatRelative } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { ApiKey, MadeKey } from "../lib/types.ts";
-import { Confirm, FormDialog } from "../ui/dialog.tsx";
+import { ConfirmDelete, FormDialog } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 import { Notice, Pending } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
 import { EndsWithIt, KeyFacts } from "./key-facts.tsx";
 import { hasEnded, type KeyLine, shortKey, shownKey, useKeyLine } from "./key-line.ts";
 import { KeyShown } from "./key-shown.tsx";
@@ -114,20 +113,18 @@ export function RevokeKey({ apiKey, onChanged, onClose }: RevokeKeyProps) {
   const { line } = keyLine;
   const count = 1 + (line?.children.length ?? 0);
   return (
-    <Confirm
+    <ConfirmDelete
       title={`Revoke ${apiKey.name} ${shortKey(apiKey)}?`}
       action={count === 1 ? "Revoke" : `Revoke ${count} keys`}
       isReady={line !== null}
-      onConfirm={async () => {
-        await call("DELETE", `/api/keys/${apiKey.id}`);
-        say(count === 1 ? "Revoked." : `Revoked ${count} keys.`);
-        await onChanged();
-      }}
+      path={`/api/keys/${apiKey.id}`}
+      done={count === 1 ? "Revoked." : `Revoked ${count} keys.`}
+      onDone={onChanged}
       onClose={onClose}
     >
       <KeyFacts apiKey={line?.key ?? apiKey} />
       {line === null ? <Pending of={keyLine} lines={2} /> : <Consequences line={line} />}
-    </Confirm>
+    </ConfirmDelete>
   );
 }
 

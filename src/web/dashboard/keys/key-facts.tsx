@@ -7,7 +7,7 @@ import { hasEnded, type KeyLine, shortKey, shownKey } from "./key-line.ts";
 export function KeyFacts({ apiKey }: { apiKey: ApiKey }) {
   const { name, created_at, last_used_at, requests, expires_at } = apiKey;
   return (
-    <dl class="grid grid-cols-[auto_minmax(0,1fr)] gap-x-5 gap-y-1 rounded-xl border border-line bg-sunken px-4 py-3 text-ink">
+    <dl class="grid grid-cols-[auto_minmax(0,1fr)] gap-x-5 gap-y-1 rounded-lg border border-line bg-sunken px-4 py-3 text-ink">
       <Fact term="Name">
         <span dir="auto">{name}</span>
       </Fact>

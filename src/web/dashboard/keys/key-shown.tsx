@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useSession } from "../lib/session.ts";
 import type { MadeKey } from "../lib/types.ts";
 import { Snippet } from "../ui/copy.tsx";
-import { ShownOnce } from "../ui/shown-once.tsx";
+import { ShownOnce } from "../ui/dialog.tsx";
 import { Notice } from "../ui/states.tsx";
 
 interface KeyShownProps {

@@ -1,6 +1,6 @@
 /** What a new API key may do: a preset, or single permissions for those who want fewer or others. */
 import { ChevronDown } from "lucide-preact";
-import { CheckField } from "../ui/field.tsx";
+import { CheckField, FieldError } from "../ui/field.tsx";
 import { Radios } from "../ui/radios.tsx";
 
 interface PermissionsProps {
@@ -19,7 +19,7 @@ export function Permissions({ chosen, onChosen, error }: PermissionsProps) {
         onValue={(name) => onChosen(presets.find(({ value }) => value === name)?.scopes ?? chosen)}
         options={same ? presets : [...presets, custom]}
       />
-      {error && <p class="mt-1.5 text-13 text-bad">{error}</p>}
+      <FieldError error={error} />
       <details class="mt-4 rounded-lg border border-line px-3.5 py-2.5">
         <summary class="flex list-none items-center gap-3">
           <span class="min-w-0 flex-1">

@@ -2,7 +2,7 @@
 import { FileText, Plus } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { toAddress } from "../lib/address.ts";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -39,7 +39,7 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
       <div class="space-y-5">
         <AddAddress path={path} onAdded={onAdded} />
         <div
-          class={`rounded-xl border border-dashed px-4 py-8 text-center ${isOver ? "border-accent bg-tint" : "border-edge"}`}
+          class={`rounded-lg border border-dashed px-4 py-8 text-center ${isOver ? "border-accent bg-tint" : "border-edge"}`}
         >
           <p class="font-medium">{isOver ? "Drop them here" : "Drop files anywhere on this page"}</p>
           <p class="mt-0.5 mb-4 text-13 text-pretty text-muted">{kindsSentence}</p>
@@ -73,7 +73,6 @@ function AddAddress({ path, onAdded }: { path: string; onAdded(source: Source): 
     say(isSitemap ? "Added. We're reading its pages." : "Added. We're reading it.");
     form.current?.querySelector("input")?.focus();
   });
-  const problem = fieldProblem(add.error, "url");
   return (
     <div ref={form}>
       <Form noValidate class="space-y-3" onSubmit={() => typed.trim() !== "" && void add.run()}>
@@ -94,7 +93,7 @@ function AddAddress({ path, onAdded }: { path: string; onAdded(source: Source): 
             Add
           </Button>
         </div>
-        {add.error !== null && <Problem>{problem ?? toSentence(add.error)}</Problem>}
+        <Problem error={add.error} field="url" />
         {typed.trim() !== "" && (
           <div class="grid gap-5 sm:grid-cols-2">
             <CheckField

@@ -4,7 +4,7 @@
  */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { toAddress } from "../lib/address.ts";
-import { ApiError, call, changedFields, fieldProblem, send, tagOf } from "../lib/api.ts";
+import { call, changedFields, fieldProblem, send, tagOf } from "../lib/api.ts";
 import { type Loaded, useAction, useLoad } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
@@ -96,7 +96,6 @@ function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
   const save = useAction(() =>
     onSave({ title: title.trim(), text: fromEdited(text, kept?.text ?? ""), url: toAddress(url) || null }),
   );
-  const sent = save.error instanceof ApiError ? save.error.fields : [];
   return (
     <FormDialog
       title={path === null ? "Add text" : "Edit text"}
@@ -104,7 +103,7 @@ function TextForm({ path, kept, onSave, onClose }: TextFormProps) {
       kept={kept}
       submit={save}
       isReady={title.trim() !== "" && text.trim() !== ""}
-      isTold={sent.length > 0 && sent.every(({ param }) => shown.includes(param))}
+      fields={shown}
       isWide
       class="space-y-5"
       onClose={onClose}

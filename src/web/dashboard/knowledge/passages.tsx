@@ -4,10 +4,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source, SourcePassage, SourcePassages } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { WebLink } from "../ui/links.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Pending } from "../ui/states.tsx";
-import { WebLink } from "../ui/web-link.tsx";
 import { countOf } from "./source-words.ts";
 
 interface PassagesDialogProps {
@@ -47,11 +47,9 @@ export function PassagesDialog({ path, source, onClose }: PassagesDialogProps) {
       )}
       {(passages === null || load.error !== null) && <Pending of={{ error: load.error, reload: load.run }} />}
       {passages !== null && load.error === null && next !== null && (
-        <div class="mt-4 flex justify-center">
-          <Button isBusy={load.isBusy} onClick={() => void load.run()}>
-            Load more
-          </Button>
-        </div>
+        <ShowMore isBusy={load.isBusy} onMore={load.run}>
+          Load more
+        </ShowMore>
       )}
     </Dialog>
   );
@@ -88,7 +86,7 @@ export function PassageText({ passage, sourceTitle, sourceUrl, aside }: PassageT
     ),
   ].filter(Boolean);
   return (
-    <div class="rounded-xl border border-line">
+    <div class="rounded-lg border border-line">
       {(place.length > 0 || aside) && (
         <div class="flex items-start justify-between gap-3 border-b border-line px-3.5 py-1.5 text-13 text-muted">
           <p class="flex min-w-0 flex-wrap gap-x-3">{place}</p>

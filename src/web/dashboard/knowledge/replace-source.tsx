@@ -1,11 +1,11 @@
 /** The dialog that gives a source new content: a text, a file, or another address. */
 import { useState } from "preact/hooks";
 import { toAddress } from "../lib/address.ts";
-import { ApiError, call, fieldProblem } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source } from "../lib/types.ts";
 import { FormDialog } from "../ui/dialog.tsx";
-import { TextField } from "../ui/field.tsx";
+import { FieldError, TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 import { say } from "../ui/toast.tsx";
 import { EditText } from "./edit-text.tsx";
@@ -36,7 +36,7 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
     form.set("title", title.trim());
     if (source.url !== null) form.set("url", source.url);
     if (file !== null) form.set("file", file);
-    onSaved(await upload<Source>("PUT", `${path}/${source.id}`, form, { onProgress: setShare }));
+    onSaved(await upload<Source>("PUT", `${path}/${source.id}`, form, setShare));
     say("Replaced. We're reading the new file.");
     onClose();
   });
@@ -62,7 +62,7 @@ function ReplaceFile({ path, source, onSaved, onClose }: ReplaceProps) {
             {file?.name ?? "No file chosen"}
           </p>
         </div>
-        {problem && <p class="mt-1.5 text-13 text-bad">{problem}</p>}
+        <FieldError error={problem ?? undefined} />
         <p class="mt-1.5 text-13 text-muted">
           {kindsSentence} The current version stays live until the new one is ready.
         </p>
@@ -91,14 +91,13 @@ function ChangeAddress({ path, source, onSaved, onClose }: ReplaceProps) {
     say("Saved. We're reading it again.");
     onClose();
   });
-  const sent = save.error instanceof ApiError ? save.error.fields : [];
   return (
     <FormDialog
       title={source.type === "sitemap" ? "Edit sitemap" : "Edit page"}
       action="Save and refresh"
       submit={save}
       isReady={url.trim() !== ""}
-      isTold={sent.length > 0 && sent.every(({ param }) => param === "url")}
+      fields={["url"]}
       class="space-y-5"
       onClose={onClose}
     >

@@ -1,15 +1,13 @@
 /** The sources of a companion: narrowed, a page at a time, and changed. */
-import { Search } from "lucide-preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
 import { formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
+import { SearchField, ShowMore } from "../ui/list.tsx";
 import { Rows } from "../ui/row-list.tsx";
 import { Select } from "../ui/select.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
 import { PassagesDialog } from "./passages.tsx";
 import { ReplaceSource } from "./replace-source.tsx";
 import { type SourceAct, SourceRow } from "./source-row.tsx";
@@ -36,7 +34,7 @@ export function SourceList({ path, sources }: SourceListProps) {
   // Narrowed again, the list begins at its top.
   useEffect(() => setCount(pageSize), [text, state]);
 
-  if (items === null) return <Pending of={{ error, reload }} />;
+  if (items === null) return <Pending of={sources} />;
   const found = items.filter((source) => fits(source, text.trim().toLowerCase(), state));
   const close = () => setAsked(null);
   const changed = (source: Source) => {
@@ -54,25 +52,15 @@ export function SourceList({ path, sources }: SourceListProps) {
         </div>
         {items.length > manySources && (
           <div class="flex min-w-0 flex-1 basis-64 flex-wrap justify-end gap-2">
-            <div class="relative flex-1 basis-56 sm:max-w-80">
-              <Search size={17} aria-hidden="true" class="absolute bottom-3 left-3 text-muted" />
-              <input
-                type="search"
-                aria-label="Search sources"
-                placeholder="Title or URL"
-                class="control pl-9"
-                value={text}
-                onInput={({ currentTarget }) => setText(currentTarget.value)}
-              />
-            </div>
+            <SearchField
+              class="flex-1 basis-56 sm:max-w-80"
+              label="Search sources"
+              placeholder="Title or URL"
+              value={text}
+              onValue={setText}
+            />
             <div>
-              <Select aria-label="Status" value={state} onChange={({ currentTarget }) => setState(currentTarget.value)}>
-                {stateChoices.map(({ value, label }) => (
-                  <option key={value} value={value}>
-                    {label}
-                  </option>
-                ))}
-              </Select>
+              <Select aria-label="Status" value={state} onValue={setState} options={stateChoices} />
             </div>
           </div>
         )}
@@ -80,8 +68,8 @@ export function SourceList({ path, sources }: SourceListProps) {
       <p class="sr-only" role="status">
         {news}
       </p>
-      {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
-      {failure !== null && <Problem class="mb-4">{toSentence(failure)}</Problem>}
+      <Problem error={error} class="mb-4" />
+      <Problem error={failure} class="mb-4" />
       {items.length === 0 ? (
         <Empty title="No sources yet">
           Paste the URL of your sitemap or a page, drop some files, or write down the answers visitors need most.
@@ -115,25 +103,21 @@ export function SourceList({ path, sources }: SourceListProps) {
         </Rows>
       )}
       {found.length > count && (
-        <div class="mt-4 flex justify-center">
-          <Button onClick={() => setCount(count + pageSize)}>
-            Show more ({formatNumber(found.length - count)} left)
-          </Button>
-        </div>
+        <ShowMore onMore={() => setCount(count + pageSize)}>
+          Show more ({formatNumber(found.length - count)} left)
+        </ShowMore>
       )}
       {asked?.act === "passages" && <PassagesDialog path={path} source={asked.source} onClose={close} />}
       {asked?.act === "replace" && (
         <ReplaceSource path={path} source={asked.source} onSaved={changed} onClose={close} />
       )}
       {asked?.act === "delete" && (
-        <Confirm
+        <ConfirmDelete
           title={`Delete ${asked.source.title}?`}
-          action="Delete"
-          onConfirm={async () => {
-            await call("DELETE", `${path}/${asked.source.id}`);
-            say("Deleted.");
+          path={`${path}/${asked.source.id}`}
+          onDone={() => {
             setFailure(null);
-            await reload();
+            return reload();
           }}
           onClose={() => {
             close();
@@ -143,7 +127,7 @@ export function SourceList({ path, sources }: SourceListProps) {
           }}
         >
           <p>Replies stop using it immediately. Earlier replies keep their text but lose their citation details.</p>
-        </Confirm>
+        </ConfirmDelete>
       )}
     </section>
   );

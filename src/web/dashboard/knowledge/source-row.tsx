@@ -4,12 +4,12 @@ import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Source } from "../lib/types.ts";
+import { WebLink } from "../ui/links.tsx";
 import { RowActions } from "../ui/menu.tsx";
 import { Time } from "../ui/page.tsx";
 import { Row } from "../ui/row-list.tsx";
 import { Badge } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { WebLink } from "../ui/web-link.tsx";
 import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
 import { ProgressBar } from "./uploads.tsx";
 

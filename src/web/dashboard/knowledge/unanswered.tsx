@@ -1,6 +1,6 @@
 /** What visitors asked and nothing was found for: answered in one step, or dismissed. */
 import { useRef, useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { type LoadedList, useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Source, UnansweredQuestion } from "../lib/types.ts";
@@ -58,7 +58,7 @@ export function Unanswered<Question extends UnansweredQuestion>(props: Unanswere
           </Notice>
         )}
       </div>
-      {dismiss.error !== null && <Problem class="mb-4">{toSentence(dismiss.error)}</Problem>}
+      <Problem error={dismiss.error} class="mb-4" />
       <RowList
         label="Knowledge gaps"
         list={list}
@@ -142,14 +142,13 @@ function AnswerForm({ path, question, onAnswered, onClose }: AnswerFormProps) {
     onClose();
     onAnswered(made);
   });
-  const problem = fieldProblem(submit.error, "text");
   return (
     <FormDialog
       title={question.question}
       action="Answer"
       submit={submit}
       isReady={text.trim() !== ""}
-      isTold={problem !== undefined}
+      fields={["text"]}
       isWide
       onClose={onClose}
     >
@@ -160,7 +159,7 @@ function AnswerForm({ path, question, onAnswered, onClose }: AnswerFormProps) {
         value={text}
         onValue={setText}
         hint="Plain text or Markdown. Saved as a source with the question as its title."
-        error={problem}
+        error={fieldProblem(submit.error, "text")}
       />
     </FormDialog>
   );

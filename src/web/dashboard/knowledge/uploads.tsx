@@ -14,7 +14,7 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
   return (
     <ul class="space-y-2" aria-label="Uploads">
       {items.map((item) => (
-        <li key={item.id} class="flex items-start gap-3 rounded-xl border border-line px-4 py-2.5">
+        <li key={item.id} class="flex items-start gap-3 rounded-lg border border-line px-4 py-2.5">
           <div class="min-w-0 flex-1">
             <p class="wrap-anywhere">
               <span class="font-medium" dir="auto">
@@ -41,13 +41,12 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
           {item.state === "failed" && (
             <IconButton
               label={`Dismiss ${item.file.name}`}
+              icon={X}
               onClick={() => {
                 dismiss(item.id);
                 focusPage();
               }}
-            >
-              <X size={18} aria-hidden="true" />
-            </IconButton>
+            />
           )}
         </li>
       ))}
@@ -103,7 +102,7 @@ export function useUploads(path: string, onSent: (source: Source) => void): Uplo
       const form = new FormData();
       form.set("file", file);
       try {
-        const source = await upload<Source>("POST", path, form, { onProgress: (share) => change(id, { share }) });
+        const source = await upload<Source>("POST", path, form, (share) => change(id, { share }));
         drop(id);
         sent.current(source);
       } catch (error) {
@@ -150,26 +149,21 @@ export function ProgressBar({ label, share }: { label: string; share: number }) 
   );
 }
 
-interface UploadOptions {
-  /** From 0 to 1. */
-  onProgress?(share: number): void;
-}
-
 /**
  * Sends a form with a file, and tells how much of it has been sent: `fetch` cannot. Resolves with the response's
- * JSON; rejects with `ApiError`.
+ * JSON; rejects with `ApiError`. `onProgress` is given what is sent, from 0 to 1.
  */
 export function upload<Result>(
   method: "POST" | "PUT",
   path: string,
   form: FormData,
-  { onProgress }: UploadOptions = {},
+  onProgress: (share: number) => void,
 ): Promise<Result> {
   const request = new XMLHttpRequest();
   return new Promise((resolve, reject) => {
     request.open(method, path);
     request.responseType = "json";
-    request.upload.onprogress = ({ loaded, total }) => onProgress?.(total > 0 ? loaded / total : 0);
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
     request.onerror = () => reject(toFailure(path, 0, null));
     request.onload = () => {
       const { status, response } = request;

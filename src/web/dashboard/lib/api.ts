@@ -24,6 +24,7 @@ export class ApiError extends Error {
 export type Query = Record<string, string | number | null | undefined>;
 
 interface CallOptions {
+  /** A file is sent as it is. */
   body?: unknown;
   query?: Query;
   signal?: AbortSignal;
@@ -70,10 +71,11 @@ export async function send(
   { body, query, signal, accept, ifMatch, headers: more }: CallOptions = {},
 ): Promise<Response> {
   const headers: Record<string, string> = { ...more };
-  if (body !== undefined) headers["content-type"] = "application/json";
+  const isJson = body !== undefined && !(body instanceof Blob);
+  if (isJson) headers["content-type"] = "application/json";
   if (accept !== undefined) headers.accept = accept;
   if (ifMatch !== undefined) headers["if-match"] = ifMatch;
-  const content = body === undefined ? null : JSON.stringify(body);
+  const content = isJson ? JSON.stringify(body) : ((body as Blob | undefined) ?? null);
   const init: RequestInit = { method, headers, body: content, credentials: "same-origin", cache: "no-store" };
   if (signal !== undefined) init.signal = signal;
   let response: Response;

@@ -1,5 +1,6 @@
 /** Who is signed in, in all tabs of the browser: one signal for the whole dashboard. */
 import { ApiError, call, onRefused } from "./api.ts";
+import { keep, recall } from "./browser-storage.ts";
 import { hasUnsavedWork } from "./router.ts";
 import { State, use } from "./state.ts";
 import type { Budget, PossiblySignedIn, SignedIn } from "./types.ts";
@@ -9,7 +10,7 @@ const keptAs = "companiond:session";
 /** What the server sent last time, so that a page is drawn before it responds. Nothing in it is secret. */
 function readKept(): SignedIn | undefined {
   try {
-    return JSON.parse(localStorage.getItem(keptAs) ?? "null") ?? undefined;
+    return JSON.parse(recall(keptAs) ?? "null") ?? undefined;
   } catch {
     return undefined;
   }
@@ -18,12 +19,7 @@ function readKept(): SignedIn | undefined {
 /** Undefined until it is known; null when no one is signed in. */
 export const session = new State<SignedIn | null | undefined>(readKept());
 session.onChange(() => {
-  try {
-    if (session.value) localStorage.setItem(keptAs, JSON.stringify(session.value));
-    else localStorage.removeItem(keptAs);
-  } catch {
-    // The browser stores nothing: the next page waits for the server.
-  }
+  keep(keptAs, session.value ? JSON.stringify(session.value) : null);
 });
 /** Until the server has responded, what was kept may be over. */
 let isConfirmed = false;

@@ -13,6 +13,7 @@ export type { EmbedToken } from "../../../api/companions/responses.ts";
 export type {
   WireDraft as CompanionDraft,
   WireRestored as RestoredCompanion,
+  WireSetFacts as CompanionSet,
   WireVersion as CompanionVersion,
   WireWholeVersion as WholeCompanionVersion,
 } from "../../../api/companions/version-responses.ts";

@@ -6,9 +6,8 @@ import { useSession } from "../lib/session.ts";
 import type { InvitedMember, Member, MemberLink } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
 import { Snippet } from "../ui/copy.tsx";
-import { Confirm, FormDialog } from "../ui/dialog.tsx";
+import { ConfirmDelete, FormDialog, ShownOnce } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
-import { ShownOnce } from "../ui/shown-once.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { type Fields, MemberFields } from "./member-fields.tsx";
@@ -45,7 +44,7 @@ function Invite({ onChanged, onClose }: DialogProps) {
       action="Invite"
       isReady={email.trim() !== "" && fields.name.trim() !== ""}
       submit={submit}
-      isTold={["email", "name", "role", "companion_ids"].some((field) => fieldProblem(submit.error, field))}
+      fields={["email", "name", "role", "companion_ids"]}
       class="space-y-5"
       onClose={onClose}
     >
@@ -81,7 +80,7 @@ function Edit({ member, onChanged, onClose }: DialogProps & { member: Member }) 
       action="Save"
       isReady={fields.name.trim() !== ""}
       submit={submit}
-      isTold={["name", "role", "companion_ids"].some((field) => fieldProblem(submit.error, field))}
+      fields={["name", "role", "companion_ids"]}
       class="space-y-5"
       onClose={onClose}
     >
@@ -138,20 +137,18 @@ function LinkShown({ title, email, url, onClose }: LinkProps) {
 
 function Remove({ member, onChanged, onClose }: DialogProps & { member: Member }) {
   return (
-    <Confirm
+    <ConfirmDelete
       title={`Remove ${member.name ?? member.email}?`}
       action="Remove"
-      onConfirm={async () => {
-        await call("DELETE", `/api/members/${member.id}`);
-        await onChanged();
-        say("Removed.");
-      }}
+      path={`/api/members/${member.id}`}
+      done="Removed."
+      onDone={onChanged}
       onClose={onClose}
     >
       <p>
         They're signed out everywhere immediately. Conversations that they have are answered by the companions again,
         and those assigned to them are no one's. What they wrote stays. Their address can be invited again.
       </p>
-    </Confirm>
+    </ConfirmDelete>
   );
 }

@@ -4,7 +4,7 @@ import { fieldProblem } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useSession } from "../lib/session.ts";
 import type { Member } from "../lib/types.ts";
-import { CheckField, TextField } from "../ui/field.tsx";
+import { CheckField, FieldError, TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
 
 export interface Fields {
@@ -60,11 +60,7 @@ export function MemberFields({ fields, error, isSelf = false, onFields }: Member
               />
             )}
             {ids !== null && <Chosen ids={ids} onIds={(companion_ids) => set({ companion_ids })} />}
-            {fieldProblem(error, "companion_ids") && (
-              <p role="alert" class="text-13 text-bad">
-                {fieldProblem(error, "companion_ids")}
-              </p>
-            )}
+            <FieldError role="alert" class="" error={fieldProblem(error, "companion_ids")} />
           </fieldset>
         </>
       )}

@@ -1,13 +1,13 @@
 /** Who somebody is to visitors, and what they are told by email. */
 import { useEffect, useState } from "preact/hooks";
-import { call, changedFields, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, changedFields, fieldProblem } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import { refreshSession, useSession } from "../lib/session.ts";
 import type { Member } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { CheckField, Form, TextField } from "../ui/field.tsx";
+import { CheckField, Form, FormProblem, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
-import { Pending, Problem } from "../ui/states.tsx";
+import { Pending } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 
 const path = "/api/members/me";
@@ -39,7 +39,6 @@ function PersonForm({ member, onSaved }: { member: Member; onSaved(member: Membe
     say("Saved.");
     await refreshSession();
   });
-  const problem = fieldProblem(save.error, "name");
   return (
     <Form class="space-y-4" onSubmit={() => void save.run()}>
       <TextField
@@ -47,7 +46,7 @@ function PersonForm({ member, onSaved }: { member: Member; onSaved(member: Membe
         maxLength={60}
         value={name}
         onValue={setName}
-        error={problem}
+        error={fieldProblem(save.error, "name")}
         hint={member.name === null ? "Until then, visitors see the companion's name." : undefined}
       />
       <div class="space-y-3">
@@ -70,7 +69,7 @@ function PersonForm({ member, onSaved }: { member: Member; onSaved(member: Membe
           />
         )}
       </div>
-      {save.error !== null && !problem && <Problem>{toSentence(save.error)}</Problem>}
+      <FormProblem error={save.error} fields={["name"]} />
       <Button type="submit" isBusy={save.isBusy} disabled={name.trim() === "" && member.name !== null}>
         Save
       </Button>

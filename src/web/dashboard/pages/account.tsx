@@ -1,13 +1,13 @@
 /** `/app/account`: the own account, its password, and where it is signed in. */
 import { useState } from "preact/hooks";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { describeBrowser, formatBytes, formatDay, formatNumber } from "../lib/format.ts";
 import { useAction, useList, useLoad } from "../lib/load.ts";
 import { secondFactorPath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Session, SignedIn } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { Form, PasswordField } from "../ui/field.tsx";
+import { Form, FormProblem, PasswordField } from "../ui/field.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { type Column, List } from "../ui/list.tsx";
 import { PageHead, Section, Time } from "../ui/page.tsx";
@@ -81,7 +81,6 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
     say("Password changed. You're signed out everywhere else.");
     await onChanged();
   });
-  const isPlain = error !== null && !fieldProblem(error, "current_password") && !fieldProblem(error, "new_password");
   return (
     <Section title="Password" hint="Changing it signs you out everywhere else.">
       <Form class="grid items-start gap-4 sm:grid-cols-2" onSubmit={() => void run()}>
@@ -99,7 +98,7 @@ function PasswordSection({ onChanged }: { onChanged(): Promise<void> }) {
           error={fieldProblem(error, "new_password")}
         />
         <div class="sm:col-span-2">
-          {isPlain && <Problem class="mb-4">{toSentence(error)}</Problem>}
+          <FormProblem error={error} fields={["current_password", "new_password"]} class="mb-4" />
           <Button type="submit" isBusy={isBusy} disabled={current === "" || next === ""}>
             Change password
           </Button>
@@ -131,7 +130,6 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
   const columns: readonly Column<Session>[] = [
     {
       title: "Browser",
-
       cell: (session) => (
         <span title={session.user_agent ?? ""}>
           {describeBrowser(session.user_agent)} {session.is_current && <Badge tone="good">This browser</Badge>}
@@ -159,7 +157,7 @@ function Sessions({ sessions }: { sessions: ReturnType<typeof useList<Session>> 
   ];
   return (
     <Section title="Active sessions" hint="Sessions end after 7 days of inactivity, or 30 days at most.">
-      {end.error !== null && <Problem class="mb-4">{toSentence(end.error)}</Problem>}
+      <Problem error={end.error} class="mb-4" />
       <List label="Sessions" columns={columns} list={sessions} empty={null} />
     </Section>
   );

@@ -1,5 +1,5 @@
 /** `/app/accounts`: operators add, change, suspend and delete accounts. */
-import { Plus, Search } from "lucide-preact";
+import { Plus } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { ManageAccount } from "../accounts/manage-account.tsx";
 import { NewAccount } from "../accounts/new-account.tsx";
@@ -8,7 +8,7 @@ import { useList, useLoad, useSettled } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Account } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { type Column, List } from "../ui/list.tsx";
+import { type Column, List, SearchField } from "../ui/list.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Badge, Empty } from "../ui/states.tsx";
 
@@ -23,7 +23,6 @@ export default function AccountsPage() {
   const columns: readonly Column<Account>[] = [
     {
       title: "Account",
-
       cell: (account) => (
         <span class="wrap-anywhere">
           <bdi>
@@ -64,17 +63,7 @@ export default function AccountsPage() {
         Everyone with access to this server.
       </PageHead>
       <SpendingSection stops={stops} />
-      <div class="relative mb-4 lg:max-w-md">
-        <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
-        <input
-          type="search"
-          aria-label="Search by email or ID"
-          placeholder="Search by email or ID"
-          class="control pl-9"
-          value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </div>
+      <SearchField class="mb-4 lg:max-w-md" label="Search by email or ID" value={text} onValue={setText} />
       <List
         label="Accounts"
         columns={columns}

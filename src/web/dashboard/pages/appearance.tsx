@@ -1,9 +1,8 @@
 /** `/app/companions/:id/appearance`: how a companion's chat is drawn on a website. */
 import { toAppearanceBody, toAppearanceDraft } from "../appearance/appearance-draft.ts";
 import { AppearanceEditor } from "../appearance/appearance-editor.tsx";
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { call, changedFields, tagOf } from "../lib/api.ts";
-import type { Params } from "../lib/router.ts";
 import type { Companion } from "../lib/types.ts";
 import { useGuardedSave } from "../ui/guarded-save.tsx";
 import { say } from "../ui/toast.tsx";
@@ -12,15 +11,9 @@ const words = { theme_color: "colour", avatar_url: "avatar image URL", appearanc
 
 const bodyOf = (companion: Companion) => toAppearanceBody(toAppearanceDraft(companion));
 
-export default function AppearancePage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion, { set }) => <OwnAppearance companion={companion} onChanged={set} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(Appearance);
 
-function OwnAppearance({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+function Appearance({ companion, onChanged }: CompanionPageProps) {
   const path = `/api/companions/${companion.id}`;
   const { save, question } = useGuardedSave<Companion, ReturnType<typeof toAppearanceDraft>>({
     name: companion.name,
@@ -38,7 +31,7 @@ function OwnAppearance({ companion, onChanged }: { companion: Companion; onChang
   });
   return (
     <>
-      <AppearanceEditor key={companion.id} companion={companion} onSave={save} onUploaded={onChanged} />
+      <AppearanceEditor companion={companion} onSave={save} onUploaded={onChanged} />
       {question}
     </>
   );

@@ -14,7 +14,6 @@ import { Empty } from "../ui/states.tsx";
 const columns: readonly Column<AuditEntry>[] = [
   {
     title: "What",
-
     cell: (entry) => (
       <span class="min-w-0">
         <Sentence entry={entry} />

@@ -3,7 +3,6 @@ import { Pencil, Plus, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { type BudgetLevel, describeUse, leftOf, levelOf, percentOf } from "../budgets/budget-state.ts";
 import { useSubjectWords } from "../budgets/subject.tsx";
-import { call } from "../lib/api.ts";
 import { formatInstant, formatRelative } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
 import { formatExactMoney, formatMoney } from "../lib/money.ts";
@@ -11,13 +10,12 @@ import { alarmingBudgets, refreshSession, useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import type { Budget } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { ListFrame } from "../ui/list.tsx";
 import { RowActions } from "../ui/menu.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Badge, Empty, Notice } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
 
 const MakeBudget = lazy(async () => (await import("../budgets/edit-budget.tsx")).MakeBudget);
 const EditBudget = lazy(async () => (await import("../budgets/edit-budget.tsx")).EditBudget);
@@ -79,14 +77,10 @@ export default function BudgetsPage() {
       {asked?.what === "create" && <MakeBudget onSaved={reload} onClose={close} />}
       {asked?.what === "edit" && <EditBudget budget={asked.budget} onSaved={reload} onClose={close} />}
       {asked?.what === "delete" && (
-        <Confirm
+        <ConfirmDelete
           title={`Delete the budget of ${lowerFirst(nameSubject(asked.budget))}?`}
-          action="Delete"
-          onConfirm={async () => {
-            await call("DELETE", `/api/budgets/${asked.budget.id}`);
-            say("Deleted.");
-            await reload();
-          }}
+          path={`/api/budgets/${asked.budget.id}`}
+          onDone={reload}
           onClose={close}
         >
           <p>
@@ -95,7 +89,7 @@ export default function BudgetsPage() {
               : "You'll no longer be notified when that much is spent."}{" "}
             Recorded usage stays.
           </p>
-        </Confirm>
+        </ConfirmDelete>
       )}
     </>
   );

@@ -1,22 +1,16 @@
 /** `/app/companions/:id/conversations`: what visitors said to this one companion. */
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { Rows } from "../conversations/split.tsx";
-import { toSentence } from "../lib/api.ts";
 import { useEvery, useList } from "../lib/load.ts";
-import type { Params } from "../lib/router.ts";
 import type { ListedConversation } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Empty, Pending, Problem } from "../ui/states.tsx";
 
 const pollMs = 5000;
 
-export default function CompanionConversationsPage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>{({ id }) => <Conversations key={id} companionId={id} />}</CompanionFrame>
-  );
-}
+export default companionPage(Conversations);
 
-function Conversations({ companionId }: { companionId: string }) {
+function Conversations({ companion: { id: companionId } }: CompanionPageProps) {
   const list = useList<ListedConversation>("/api/conversations", { companion_id: companionId, include: "excerpts" });
   const { items, error, isLoading, isLoadingMore } = list;
   useEvery(pollMs, () => {
@@ -34,7 +28,7 @@ function Conversations({ companionId }: { companionId: string }) {
           Search and filter
         </a>
       </p>
-      {error !== null && <Problem class="mb-4">{toSentence(error)}</Problem>}
+      <Problem error={error} class="mb-4" />
       <Rows
         label="Conversations"
         rows={items}
@@ -43,11 +37,7 @@ function Conversations({ companionId }: { companionId: string }) {
         hasCompanion={false}
       >
         {list.hasMore && (
-          <p class="border-t border-line p-3 text-center">
-            <Button isBusy={isLoadingMore} onClick={() => void list.loadMore()}>
-              Show more
-            </Button>
-          </p>
+          <ShowMore class="border-t border-line p-3" isBusy={list.isLoadingMore} onMore={list.loadMore} />
         )}
       </Rows>
     </>

@@ -1,30 +1,23 @@
 /** `/app/companions/:id/settings`: a companion's settings, and deleting it. */
 import { Copy, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { toDraft, toNewBody } from "../companion/draft.ts";
 import { FilesSection } from "../companion/files-section.tsx";
 import { CompanionSettings } from "../companion/settings.tsx";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
-import { hasUnsavedWork, homePath, navigate, type Params, releaseGuard } from "../lib/router.ts";
-import type { Companion } from "../lib/types.ts";
+import { hasUnsavedWork, homePath, navigate, releaseGuard } from "../lib/router.ts";
+import type { Companion, CompanionSet } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { Confirm, ConfirmDelete } from "../ui/dialog.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import type { CompanionSet } from "../versions/types.ts";
 
-export default function CompanionSettingsPage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion, { set }) => <OwnPage key={companion.id} companion={companion} onChanged={set} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(Settings);
 
-function OwnPage({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+function Settings({ companion, onChanged }: CompanionPageProps) {
   // Files know a companion by its slug alone.
   const facts = useLoad<CompanionSet>(companion.slug === null ? null : `${pathOf(companion)}/set`);
   const managed = facts.data?.set == null ? null : facts.data;
@@ -75,7 +68,7 @@ function Fate({ companion }: { companion: Companion }) {
           </Button>
         }
       >
-        {duplicate.error !== null && <Problem>{toSentence(duplicate.error)}</Problem>}
+        <Problem error={duplicate.error} />
       </Section>
       <Section
         id="danger"
@@ -103,15 +96,14 @@ function Fate({ companion }: { companion: Companion }) {
         </Confirm>
       )}
       {asked === "delete" && (
-        <Confirm
+        <ConfirmDelete
           title={`Delete ${companion.name}?`}
           action="Delete permanently"
           typed={{ label: `Type its name to confirm: ${companion.name}`, text: companion.name }}
-          onConfirm={async () => {
-            await call("DELETE", pathOf(companion));
+          path={pathOf(companion)}
+          onDone={() => {
             releaseGuard();
             navigate(homePath, { replace: true });
-            say("Deleted.");
           }}
           onClose={() => setAsked(null)}
         >
@@ -119,7 +111,7 @@ function Fate({ companion }: { companion: Companion }) {
             Its embed tokens stop working immediately, and its conversations are deleted. This can't be undone. Usage is
             kept.
           </p>
-        </Confirm>
+        </ConfirmDelete>
       )}
     </div>
   );

@@ -1,25 +1,18 @@
 /** `/app/companions/:id`: a companion's home, with how it does and where it is seen. */
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { SeenOn } from "../companion/seen-on.tsx";
 import { Week } from "../companion/week.tsx";
 import { Rows } from "../conversations/split.tsx";
 import { toSearch } from "../lib/api.ts";
 import { useLoad } from "../lib/load.ts";
-import type { Params } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
 import type { Companion, ListedConversation, Page } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { Empty, Pending } from "../ui/states.tsx";
 
-export default function CompanionPage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion) => <Overview key={companion.id} companion={companion} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(Overview);
 
-function Overview({ companion }: { companion: Companion }) {
+function Overview({ companion }: CompanionPageProps) {
   const { scopes } = useSession();
   return (
     <div class="space-y-8">

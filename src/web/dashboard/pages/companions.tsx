@@ -1,5 +1,5 @@
 /** `/app/companions`: the account's companions, found by name, ID or metadata. */
-import { Plus, Search } from "lucide-preact";
+import { Plus } from "lucide-preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useCompanionColumns } from "../companion/companion-columns.tsx";
 import type { Query } from "../lib/api.ts";
@@ -10,7 +10,7 @@ import { useSession } from "../lib/session.ts";
 import type { Companion } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { List } from "../ui/list.tsx";
+import { List, SearchField } from "../ui/list.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Empty, Notice } from "../ui/states.tsx";
 
@@ -54,20 +54,15 @@ export default function CompanionsPage() {
       </PageHead>
       {isStarting && (isEmpty || !isClosed) && <FirstRunCard onClose={isEmpty ? undefined : close} />}
       <div class="mb-4 flex flex-wrap items-center gap-2" hidden={!wasFull.current}>
-        <div class="relative w-full lg:max-w-md">
-          <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
-          <input
-            type="search"
-            aria-label="Search by name or ID"
-            placeholder="Search by name or ID"
-            class="control pl-9"
-            value={text}
-            onInput={({ currentTarget: { value } }) => {
-              setText(value);
-              replaceSearch({ q: value.trim() });
-            }}
-          />
-        </div>
+        <SearchField
+          class="w-full lg:max-w-md"
+          label="Search by name or ID"
+          value={text}
+          onValue={(value) => {
+            setText(value);
+            replaceSearch({ q: value.trim() });
+          }}
+        />
         {wasFull.current && <MetadataFilter filters={filters} />}
       </div>
       {server.demo_page && (

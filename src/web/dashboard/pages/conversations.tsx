@@ -6,7 +6,7 @@ import { useEvery, useList } from "../lib/load.ts";
 import { navigate, type Params, useSearch } from "../lib/router.ts";
 import type { ListedConversation } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { ListFrame } from "../ui/list.tsx";
+import { ListFrame, ShowMore } from "../ui/list.tsx";
 import { PageHead } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
 
@@ -50,11 +50,7 @@ export default function ConversationsPage({ params }: { params: Params }) {
                 {() => (
                   <Rows label="Conversations" rows={list.items} openId={openId} hrefOf={hrefOf}>
                     {list.hasMore && (
-                      <p class="border-t border-line p-3 text-center">
-                        <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
-                          Show more
-                        </Button>
-                      </p>
+                      <ShowMore class="border-t border-line p-3" isBusy={list.isLoadingMore} onMore={list.loadMore} />
                     )}
                   </Rows>
                 )}

@@ -1,7 +1,6 @@
 /** The frame of the sign-in pages: one card, one form. */
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { toSentence } from "../lib/api.ts";
 import { signInPath } from "../lib/router.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
 import { Form } from "../ui/field.tsx";
@@ -44,7 +43,7 @@ export function DoorForm({ action, isBusy, error, onSubmit, children }: DoorForm
   return (
     <Form class="space-y-4" onSubmit={onSubmit}>
       {children}
-      {error !== null && <Problem>{toSentence(error)}</Problem>}
+      <Problem error={error} />
       <Button type="submit" kind="primary" isBusy={isBusy} class="w-full">
         {action}
       </Button>

@@ -1,9 +1,8 @@
 /** `/app/companions/:id/history`: every version of a companion, what each changed, and the step back to one. */
-import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { toSentence } from "../lib/api.ts";
-import { type Params, useSearch } from "../lib/router.ts";
-import type { Companion, CompanionVersion } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
+import { useSearch } from "../lib/router.ts";
+import type { CompanionVersion } from "../lib/types.ts";
+import { ShowMore } from "../ui/list.tsx";
 import { Time } from "../ui/page.tsx";
 import { Badge, Pending, Problem } from "../ui/states.tsx";
 import { useVersions } from "../versions/use-versions.ts";
@@ -13,15 +12,9 @@ import { describeOrigin, nameFields } from "../versions/words.ts";
 /** Loaded with this page: each file of its own costs the first load its name. */
 export { DraftBanner } from "../versions/draft-banner.tsx";
 
-export default function HistoryPage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion, { set }) => <History key={companion.id} companion={companion} onChanged={set} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(History);
 
-function History({ companion, onChanged }: { companion: Companion; onChanged(companion: Companion): void }) {
+function History({ companion, onChanged }: CompanionPageProps) {
   const versions = useVersions(companion.id);
   const chosen = Number(useSearch().get("version"));
   const { items } = versions;
@@ -41,14 +34,8 @@ function History({ companion, onChanged }: { companion: Companion; onChanged(com
             />
           ))}
         </ol>
-        {versions.error !== null && <Problem class="mt-3">{toSentence(versions.error)}</Problem>}
-        {versions.hasMore && (
-          <p class="mt-3 text-center">
-            <Button isBusy={versions.isBusy} onClick={() => void versions.loadMore()}>
-              Show more
-            </Button>
-          </p>
-        )}
+        <Problem error={versions.error} class="mt-3" />
+        {versions.hasMore && <ShowMore class="mt-3" isBusy={versions.isBusy} onMore={versions.loadMore} />}
       </section>
       {/* On phones, where the list is all there is room for, only one that was chosen. */}
       <div class={chosen > 0 ? "min-w-0" : "min-w-0 max-md:hidden"}>

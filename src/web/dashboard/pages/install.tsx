@@ -1,26 +1,20 @@
 /** `/app/companions/:id/install`: how the companion gets onto a website, and its embed tokens. */
 import { useState } from "preact/hooks";
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { EmbedTokens } from "../companion/embed-tokens.tsx";
 import { guides, judgeAddress } from "../companion/install-guides.ts";
 import { useList } from "../lib/load.ts";
-import { type Params, visitorKeysPath } from "../lib/router.ts";
+import { visitorKeysPath } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
-import type { Companion, EmbedToken } from "../lib/types.ts";
+import type { EmbedToken } from "../lib/types.ts";
 import { CopyButton, Snippet } from "../ui/copy.tsx";
 import { Section } from "../ui/page.tsx";
 import { SelectField } from "../ui/select.tsx";
 import { Empty, Notice } from "../ui/states.tsx";
 
-export default function InstallPage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion) => <Install key={companion.id} companion={companion} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(Install);
 
-function Install({ companion }: { companion: Companion }) {
+function Install({ companion }: CompanionPageProps) {
   const { server } = useSession();
   const tokens = useList<EmbedToken>(`/api/companions/${companion.id}/embed-tokens`);
   const [chosen, setChosen] = useState("");

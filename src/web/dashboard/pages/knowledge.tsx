@@ -1,7 +1,7 @@
 /** `/app/companions/:id/knowledge`: what a companion may read, what is found there, and what is missing. */
 import { Search } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { AddSources } from "../knowledge/add-sources.tsx";
 import { PassageText } from "../knowledge/passages.tsx";
 import { SourceList } from "../knowledge/source-list.tsx";
@@ -9,25 +9,19 @@ import { countOf } from "../knowledge/source-words.ts";
 import { Unanswered } from "../knowledge/unanswered.tsx";
 import { useUploads } from "../knowledge/uploads.tsx";
 import { useSources } from "../knowledge/use-sources.ts";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useList } from "../lib/load.ts";
-import { type Params, useLeaveGuard, useSearch } from "../lib/router.ts";
+import { useLeaveGuard, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";
-import type { Companion, KnowledgeFound, UnansweredQuestion } from "../lib/types.ts";
+import type { KnowledgeFound, UnansweredQuestion } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Form, TextField } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Empty, Notice, Problem } from "../ui/states.tsx";
 
-export default function KnowledgePage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion) => <Knowledge key={companion.id} companion={companion} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(Knowledge);
 
-function Knowledge({ companion }: { companion: Companion }) {
+function Knowledge({ companion }: CompanionPageProps) {
   const api = `/api/companions/${companion.id}`;
   const base = `/app/companions/${companion.id}`;
   const here = `${base}/knowledge`;
@@ -124,9 +118,7 @@ function TryQuestion({ companionId, hasSources, sourcesHref }: TryQuestionProps)
           Search
         </Button>
       </Form>
-      {search.error !== null && (
-        <Problem class="mt-4">{fieldProblem(search.error, "query") ?? toSentence(search.error)}</Problem>
-      )}
+      <Problem error={search.error} field="query" class="mt-4" />
       <p class="sr-only" role="status">
         {found && (found.data.length === 0 ? "Nothing found." : `${countOf(found.data.length, "passage")} found.`)}
       </p>

@@ -2,7 +2,7 @@
 import { MessageSquareText, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { CompanionChip } from "../companion/companion-picker.tsx";
-import { call, toSearch } from "../lib/api.ts";
+import { toSearch } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useList } from "../lib/load.ts";
 import { navigate, useSearch } from "../lib/router.ts";
@@ -10,12 +10,11 @@ import { useSession } from "../lib/session.ts";
 import type { Lead } from "../lib/types.ts";
 import { Filters } from "../ui/chips.tsx";
 import { useCsv } from "../ui/csv-button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
 import { ListFrame, Table } from "../ui/list.tsx";
 import { RowActions } from "../ui/menu.tsx";
 import { PageHead, Time } from "../ui/page.tsx";
 import { Empty } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
 
 type Row = Lead & { id: string };
 
@@ -40,7 +39,7 @@ export default function LeadsPage() {
       <Filters class="mb-4">
         <CompanionChip />
       </Filters>
-      <ListFrame list={{ ...list, items: list.items }} empty={empty}>
+      <ListFrame list={list} empty={empty}>
         {() => (
           <Table
             label="Leads"
@@ -80,18 +79,15 @@ export default function LeadsPage() {
         )}
       </ListFrame>
       {asked !== null && (
-        <Confirm
+        <ConfirmDelete
           title="Delete this lead?"
-          action="Delete"
-          onConfirm={async () => {
-            await call("DELETE", `/api/leads/${asked.conversation_id}`);
-            list.update((items) => items.filter((item) => item.conversation_id !== asked.conversation_id));
-            say("Lead deleted.");
-          }}
+          path={`/api/leads/${asked.conversation_id}`}
+          done="Lead deleted."
+          onDone={() => list.update((items) => items.filter((item) => item.conversation_id !== asked.conversation_id))}
           onClose={() => setAsked(null)}
         >
           The contact is removed. The conversation stays.
-        </Confirm>
+        </ConfirmDelete>
       )}
     </>
   );

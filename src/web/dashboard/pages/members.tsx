@@ -39,7 +39,6 @@ function Members() {
   const columns: readonly Column<Member>[] = [
     {
       title: "Member",
-
       cell: (member) => (
         <span class="block min-w-0">
           <span dir="auto" class="font-medium wrap-anywhere">

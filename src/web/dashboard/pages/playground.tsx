@@ -2,21 +2,14 @@
 import { useState } from "preact/hooks";
 import type { Surroundings } from "../chat/chat-stage.tsx";
 import { CompareTrial, OwnerTrial } from "../chat/owner-trial.tsx";
-import { CompanionFrame } from "../companion/companion-frame.tsx";
-import { type Params, replaceSearch, useSearch } from "../lib/router.ts";
-import type { Companion } from "../lib/types.ts";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
+import { replaceSearch, useSearch } from "../lib/router.ts";
 import { lazy } from "../ui/lazy.tsx";
 import { Segments } from "../ui/segments.tsx";
 
 const VisitorTrial = lazy(async () => (await import("../chat/visitor-trial.tsx")).VisitorTrial);
 
-export default function PlaygroundPage({ params }: { params: Params }) {
-  return (
-    <CompanionFrame id={params.id ?? ""}>
-      {(companion) => <Playground key={companion.id} companion={companion} />}
-    </CompanionFrame>
-  );
-}
+export default companionPage(Playground);
 
 const kinds = {
   owner: { name: "As yourself", hint: "Not saved. Counts towards today's messages and usage.", Trial: OwnerTrial },
@@ -35,7 +28,7 @@ type Kind = keyof typeof kinds;
 
 const names = { owner: kinds.owner.name, visitor: kinds.visitor.name, compare: kinds.compare.name };
 
-function Playground({ companion }: { companion: Companion }) {
+function Playground({ companion }: CompanionPageProps) {
   const asked = useSearch().get("as") ?? "";
   const as: Kind = asked in kinds ? (asked as Kind) : "owner";
   const { Trial, hint } = kinds[as];

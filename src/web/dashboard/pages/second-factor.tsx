@@ -58,7 +58,7 @@ function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone(): 
         <ol
           dir="ltr"
           aria-label="Recovery codes"
-          class="grid gap-x-8 gap-y-1.5 rounded-xl border border-line bg-sunken p-4 font-mono text-14 sm:grid-cols-2"
+          class="grid gap-x-8 gap-y-1.5 rounded-lg border border-line bg-sunken p-4 font-mono text-14 sm:grid-cols-2"
         >
           {codes.map((code) => (
             <li key={code}>{code}</li>
@@ -120,7 +120,6 @@ function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void
     onClose();
     await loadSession();
   });
-  const passwordError = fieldProblem(submit.error, "password");
   return (
     <FormDialog
       title="Turn off two-factor authentication?"
@@ -128,7 +127,7 @@ function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void
       kind="danger"
       isReady={password !== ""}
       submit={submit}
-      isTold={passwordError !== undefined}
+      fields={["password"]}
       onClose={onClose}
     >
       <p class="text-muted">
@@ -136,7 +135,12 @@ function TurnOff({ isRequired, onClose }: { isRequired: boolean; onClose(): void
           ? "This server requires two-factor authentication. You'll set it up again right away."
           : "The password alone will sign you in. The recovery codes are deleted."}
       </p>
-      <PasswordField label="Password" value={password} onValue={setPassword} error={passwordError} />
+      <PasswordField
+        label="Password"
+        value={password}
+        onValue={setPassword}
+        error={fieldProblem(submit.error, "password")}
+      />
     </FormDialog>
   );
 }

@@ -34,11 +34,7 @@ export default function StartPage() {
       {!scopes.includes("companions:write") && (
         <Notice class="mb-4">You can't create companions in this account. Ask its owner.</Notice>
       )}
-      {progress.isLoading ? (
-        <Pending of={{ error: progress.error, reload: progress.reload }} />
-      ) : (
-        <Steps progress={progress} />
-      )}
+      {progress.isLoading ? <Pending of={progress} /> : <Steps progress={progress} />}
     </div>
   );
 }

@@ -1,9 +1,8 @@
 /** `/app/companions/:id/tools`: what a companion's model may call, tried and watched. */
 import { History, KeyRound, Pencil, Play, Plus, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { CompanionFrame } from "../companion/companion-frame.tsx";
+import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { useList } from "../lib/load.ts";
-import type { Params } from "../lib/router.ts";
 import type { Tool } from "../lib/types.ts";
 import type { AskedOfTool, ToolAct } from "../tools/tool-dialog.tsx";
 import { Button } from "../ui/button.tsx";
@@ -14,12 +13,10 @@ import { Badge, Empty } from "../ui/states.tsx";
 
 const ToolDialog = lazy(async () => (await import("../tools/tool-dialog.tsx")).ToolDialog);
 
-export default function ToolsPage({ params }: { params: Params }) {
-  return <CompanionFrame id={params.id ?? ""}>{({ id }) => <Tools key={id} companionId={id} />}</CompanionFrame>;
-}
+export default companionPage(Tools);
 
-function Tools({ companionId }: { companionId: string }) {
-  const path = `/api/companions/${companionId}/tools`;
+function Tools({ companion }: CompanionPageProps) {
+  const path = `/api/companions/${companion.id}/tools`;
   const list = useList<Tool>(path);
   const [asked, setAsked] = useState<AskedOfTool | null>(null);
   const create = (

@@ -1,6 +1,6 @@
 /** `/app/unanswered`: of all companions, what visitors asked and no source had anything on, and sources that could not be read. */
 import { Unanswered } from "../knowledge/unanswered.tsx";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useCompanionNames } from "../lib/companion-names.ts";
 import { useAction, useList } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
@@ -52,7 +52,7 @@ function FailedSources({ list, names }: FailedSourcesProps) {
         Sources that couldn't be read
       </h2>
       <p class="mb-4 text-14 text-pretty text-muted">Replies use the last version that was read, if there is one.</p>
-      {refresh.error !== null && <Problem class="mb-4">{toSentence(refresh.error)}</Problem>}
+      <Problem error={refresh.error} class="mb-4" />
       <RowList label="Sources that couldn't be read" list={list} empty={null}>
         {(source) => (
           <Row

@@ -33,7 +33,6 @@ export default function VisitorKeysPage() {
   const columns: readonly Column<VisitorKey>[] = [
     {
       title: "Name",
-
       cell: ({ id, name }) => (
         <span class="block min-w-0">
           <span dir="auto" class="font-medium wrap-anywhere">

@@ -1,7 +1,7 @@
 /** `/app/webhooks`: which of the account's servers receive events, and whether they confirm them. */
 import { History, KeyRound, Pencil, Plus, Power, Send, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useList } from "../lib/load.ts";
 import { describeMetadata } from "../lib/metadata-pairs.ts";
 import type { Webhook } from "../lib/types.ts";
@@ -99,7 +99,7 @@ function WebhookRow({ webhook, onChanged, onAct }: WebhookRowProps) {
             </span>
           </p>
         )}
-        {enable.error !== null && <Problem class="mt-2">{toSentence(enable.error)}</Problem>}
+        <Problem error={enable.error} class="mt-2" />
       </div>
       <RowActions
         name={url}

@@ -1,12 +1,12 @@
 /** Sets up the second factor: the secret goes into an app, and a code from the app confirms it. */
 import { useMemo, useState } from "preact/hooks";
 import { encode } from "uqr";
-import { call, fieldProblem, toSentence } from "../lib/api.ts";
+import { call, fieldProblem } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import type { RecoveryCodes, TotpSecret } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { Snippet } from "../ui/copy.tsx";
-import { Form } from "../ui/field.tsx";
+import { Form, FormProblem } from "../ui/field.tsx";
 import { Section } from "../ui/page.tsx";
 import { Problem } from "../ui/states.tsx";
 import { CodeField } from "./code-field.tsx";
@@ -20,7 +20,7 @@ export function SetUp({ onConfirmed }: { onConfirmed(codes: string[]): void }) {
       title="Set up an authenticator app"
       hint="You need an authenticator app, such as Aegis, 2FAS, Google Authenticator or the one built into your password manager."
     >
-      {begin.error !== null && <Problem class="mb-4">{toSentence(begin.error)}</Problem>}
+      <Problem error={begin.error} class="mb-4" />
       <Button kind="primary" isBusy={begin.isBusy} onClick={() => void begin.run()}>
         {" "}
         Set up{" "}
@@ -35,7 +35,6 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
     const codes = await call<RecoveryCodes>("POST", "/api/session/totp/confirm", { body: { code } });
     onConfirmed(codes.recovery_codes);
   });
-  const codeError = fieldProblem(error, "code");
   return (
     <div class="space-y-6">
       <Section title="1. Add the account to your app" hint="Scan the QR code, or enter the setup key.">
@@ -57,8 +56,8 @@ function Confirmation({ secret, onConfirmed }: { secret: TotpSecret; onConfirmed
       </Section>
       <Section title="2. Enter the code from your app" hint="You'll be signed out everywhere else.">
         <Form class="max-w-xs space-y-4" onSubmit={() => void run()}>
-          <CodeField value={code} onValue={setCode} error={codeError} />
-          {error !== null && codeError === undefined && <Problem>{toSentence(error)}</Problem>}
+          <CodeField value={code} onValue={setCode} error={fieldProblem(error, "code")} />
+          <FormProblem error={error} fields={["code"]} />
           <Button type="submit" kind="primary" isBusy={isBusy} disabled={code.trim() === ""}>
             Turn on
           </Button>
@@ -81,7 +80,7 @@ function QrCode({ text, label }: { text: string; label: string }) {
       aria-label={label}
       viewBox={`0 0 ${size} ${size}`}
       shape-rendering="crispEdges"
-      class="size-52 shrink-0 rounded-xl border border-line"
+      class="size-52 shrink-0 rounded-lg border border-line"
     >
       <rect width={size} height={size} fill="#fff" />
       <path d={path} fill="#000" />

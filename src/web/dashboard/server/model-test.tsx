@@ -1,6 +1,6 @@
 /** Asks a model for one word, and shows what it answered, how fast and at what cost. */
 import { useState } from "preact/hooks";
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { formatDuration } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
@@ -32,7 +32,7 @@ export function ModelTest({ models, usual }: { models: readonly string[]; usual:
           Test
         </Button>
       </Form>
-      {test.error !== null && <Problem class="mt-3">{toSentence(test.error)}</Problem>}
+      <Problem error={test.error} class="mt-3" />
       <div role="status">
         {answer !== null && (
           <Notice tone={answer.ok ? "good" : "bad"} class="mt-3 wrap-anywhere">

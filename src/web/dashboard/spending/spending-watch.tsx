@@ -33,7 +33,7 @@ export function SpendingWatch() {
   return (
     <div role="status">
       {spending.is_stopped && (
-        <p class="mb-6 rounded-xl bg-bad-tint px-4 py-3 text-14 text-bad">
+        <p class="mb-6 rounded-lg bg-bad-tint px-4 py-3 text-14 text-bad">
           <strong class="font-semibold">Replies are turned off by the operator.</strong> Visitors see that the chat is
           unavailable.{" "}
           {account.role === "operator" && (

@@ -38,7 +38,7 @@ interface CallListProps<Shown extends Call> {
 
 export function CallList<Shown extends Call>({ calls, aside, foot }: CallListProps<Shown>) {
   return (
-    <ul class="mt-2 rounded-xl border border-line text-14" aria-label="Tool calls">
+    <ul class="mt-2 rounded-lg border border-line text-14" aria-label="Tool calls">
       {calls.map((call) => {
         const { tone = "neutral", label = call.state } = states[call.state] ?? {};
         return (
@@ -68,7 +68,7 @@ export function JsonText({ label, text }: { label: string; text: string }) {
       <p class="text-13 text-muted">{label}</p>
       <pre
         dir="auto"
-        class="rounded-xl border border-line bg-sunken p-3.5 font-mono text-13 leading-relaxed wrap-anywhere whitespace-pre-wrap"
+        class="rounded-lg border border-line bg-sunken p-3.5 font-mono text-13 leading-relaxed wrap-anywhere whitespace-pre-wrap"
       >
         {text === "" ? "–" : indent(text)}
       </pre>

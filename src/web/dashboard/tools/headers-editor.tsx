@@ -2,6 +2,7 @@
 import { Plus, X } from "lucide-preact";
 import { useId } from "preact/hooks";
 import { Button, IconButton } from "../ui/button.tsx";
+import { FieldNotes } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import type { HeaderRow } from "./tool-draft.ts";
 
@@ -64,30 +65,29 @@ export function HeadersEditor({ stored, headers, error, onHeaders }: HeadersEdit
             />
             <IconButton
               label={`Remove header ${index + 1}`}
+              icon={X}
+              size={17}
               onClick={() => {
                 onHeaders(rows.toSpliced(index, 1));
                 focusRow(Math.max(0, index - 1));
               }}
-            >
-              <X size={17} aria-hidden="true" />
-            </IconButton>
+            />
           </li>
         ))}
       </ul>
-      {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
-          {error}
-        </p>
-      )}
-      <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
-        {isKept
-          ? "Sent with every request. Values are encrypted and never shown."
-          : headers !== null && stored.length > 0
-            ? rows.length === 0
-              ? "Saving removes the stored headers."
-              : "These replace all stored headers."
-            : "Sent with every request, such as an API key. Values are encrypted and never shown again."}
-      </p>
+      <FieldNotes
+        id={id}
+        error={error}
+        hint={
+          isKept
+            ? "Sent with every request. Values are encrypted and never shown."
+            : headers !== null && stored.length > 0
+              ? rows.length === 0
+                ? "Saving removes the stored headers."
+                : "These replace all stored headers."
+              : "Sent with every request, such as an API key. Values are encrypted and never shown again."
+        }
+      />
       {isKept ? (
         <Button
           class="mt-2"

@@ -4,8 +4,8 @@ import { call } from "../lib/api.ts";
 import { formatDuration } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { Page, Tool, ToolCallRecord } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { ShowMore } from "../ui/list.tsx";
 import { Time } from "../ui/page.tsx";
 import { Pending } from "../ui/states.tsx";
 import { CallList } from "./call-view.tsx";
@@ -54,11 +54,9 @@ export function LastCalls({ path, tool, onClose }: LastCallsProps) {
       )}
       {(calls === null || load.error !== null) && <Pending of={{ error: load.error, reload: load.run }} />}
       {calls !== null && load.error === null && cursor !== null && (
-        <div class="mt-4 flex justify-center">
-          <Button isBusy={load.isBusy} onClick={() => void load.run()}>
-            Load more
-          </Button>
-        </div>
+        <ShowMore isBusy={load.isBusy} onMore={load.run}>
+          Load more
+        </ShowMore>
       )}
     </Dialog>
   );

@@ -1,7 +1,7 @@
 /** The parameters of a tool: a row for each, or JSON Schema for what rows cannot express. */
 import { Plus, X } from "lucide-preact";
 import { Button, IconButton } from "../ui/button.tsx";
-import { TextField } from "../ui/field.tsx";
+import { FieldError, TextField } from "../ui/field.tsx";
 import { useRowFocus } from "../ui/focus.ts";
 import { Segments } from "../ui/segments.tsx";
 import { Select } from "../ui/select.tsx";
@@ -82,11 +82,7 @@ export function ParametersEditor({ draft, error, onDraft }: ParametersEditorProp
               </li>
             ))}
           </ul>
-          {problem && (
-            <p role="alert" class="mt-1.5 text-13 text-bad">
-              {problem}
-            </p>
-          )}
+          <FieldError role="alert" error={problem} />
           <p class="mt-1.5 text-13 text-muted">
             {rows.length === 0
               ? "None yet. The tool is called without arguments."
@@ -132,14 +128,9 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
         aria-label={`Type of parameter ${number}`}
         class="shrink-0"
         value={row.type}
-        onChange={({ currentTarget: { value: type } }) => onRow({ ...row, type })}
-      >
-        {parameterTypes.map(({ value, label }) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </Select>
+        onValue={(type) => onRow({ ...row, type })}
+        options={parameterTypes}
+      />
       <label class="flex items-center gap-1.5">
         <input
           type="checkbox"
@@ -149,9 +140,7 @@ function Row({ row, number, onRow, onRemove }: RowProps) {
         />
         Required<span class="sr-only"> parameter {number}</span>
       </label>
-      <IconButton label={`Remove parameter ${number}`} onClick={onRemove}>
-        <X size={17} aria-hidden="true" />
-      </IconButton>
+      <IconButton label={`Remove parameter ${number}`} icon={X} size={17} onClick={onRemove} />
       <input
         aria-label={`Description of parameter ${number}`}
         placeholder="Six digits, on the invoice"

@@ -47,7 +47,7 @@ export function TryTool({ path, tool, onClose }: TryToolProps) {
       isReady={isReady}
       isThrowaway
       isWide
-      isTold={problem !== undefined}
+      fields={["arguments", "tool"]}
       submit={submit}
       onClose={onClose}
     >

@@ -18,14 +18,14 @@ const kinds: Record<Kind, string> = {
 };
 
 interface PressProps {
-  type?: "button" | "submit";
   disabled?: boolean;
   onClick?: (event: MouseEvent) => void;
   class?: string;
-  children: ComponentChildren;
 }
 
 interface ButtonProps extends PressProps {
+  type?: "button" | "submit";
+  children: ComponentChildren;
   kind?: Kind;
   icon?: LucideIcon;
   isBusy?: boolean;
@@ -65,13 +65,16 @@ export function ButtonLink({ kind = "secondary", children, class: more = "", ...
 
 interface IconButtonProps extends PressProps {
   label: string;
+  icon: LucideIcon;
+  /** Of the icon, in pixels. */
+  size?: number;
   "aria-expanded"?: boolean;
   "aria-pressed"?: boolean;
   "aria-haspopup"?: "menu";
   "data-key"?: string;
 }
 
-export function IconButton({ label, children, class: more = "", ...rest }: IconButtonProps) {
+export function IconButton({ label, icon: Icon, size = 18, class: more = "", ...rest }: IconButtonProps) {
   return (
     <button
       type="button"
@@ -80,7 +83,7 @@ export function IconButton({ label, children, class: more = "", ...rest }: IconB
       title={label}
       class={`inline-grid size-9 pointer-coarse:size-11 shrink-0 place-items-center rounded-lg text-muted hover:bg-sunken hover:text-ink ${more}`}
     >
-      {children}
+      <Icon size={size} aria-hidden="true" />
     </button>
   );
 }

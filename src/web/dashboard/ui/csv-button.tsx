@@ -1,6 +1,6 @@
 /** Saves as a file what the server writes as CSV. */
 import { Download } from "lucide-preact";
-import { send, toSentence } from "../lib/api.ts";
+import { send } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { Button } from "./button.tsx";
 import { saveFile } from "./copy.tsx";
@@ -17,5 +17,5 @@ export function useCsv(path: string, fileName: string) {
       CSV
     </Button>
   );
-  return { button, problem: csv.error !== null && <Problem class="mb-4">{toSentence(csv.error)}</Problem> };
+  return { button, problem: <Problem error={csv.error} class="mb-4" /> };
 }

@@ -2,13 +2,13 @@
 import { X } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { useLeaveGuard } from "../lib/router.ts";
 import { Button, IconButton } from "./button.tsx";
-import { Form, TextField } from "./field.tsx";
+import { Form, FormProblem, TextField } from "./field.tsx";
 import { giveFocusTo } from "./focus.ts";
-import { Problem } from "./states.tsx";
+import { say } from "./toast.tsx";
 
 export interface DialogProps {
   title: string;
@@ -55,11 +55,7 @@ export function Dialog({ title, onClose, children, isSticky = false, isHeld = fa
           <h2 id={id} class="min-w-0 text-16 font-semibold wrap-anywhere" dir="auto">
             {title}
           </h2>
-          {!isSticky && (
-            <IconButton label="Close" onClick={onClose} class="-mt-1 -mr-1.5">
-              <X size={18} aria-hidden="true" />
-            </IconButton>
-          )}
+          {!isSticky && <IconButton label="Close" icon={X} onClick={onClose} class="-mt-1 -mr-1.5" />}
         </div>
         {children}
       </div>
@@ -76,6 +72,38 @@ export function DialogActions({ children }: { children: ComponentChildren }) {
   );
 }
 
+interface MessageProps extends DialogProps {
+  /** The label of the button. */
+  action: string;
+  /** What the button does, if not close it. */
+  onAct?(): void;
+}
+
+/** Says something, with one button below. */
+export function MessageDialog({ action, onAct, children, ...dialog }: MessageProps) {
+  return (
+    <Dialog {...dialog}>
+      {children}
+      <DialogActions>
+        <Button kind="primary" onClick={onAct ?? dialog.onClose}>
+          {action}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+type ShownOnceProps = Pick<DialogProps, "title" | "onClose" | "children"> & { action?: string };
+
+/** What can be seen one time only, such as a new key: nothing but its button closes it. */
+export function ShownOnce({ action = "I have saved it", children, ...dialog }: ShownOnceProps) {
+  return (
+    <MessageDialog {...dialog} action={action} isSticky isWide>
+      <div class="space-y-4">{children}</div>
+    </MessageDialog>
+  );
+}
+
 interface AskProps extends DialogProps {
   /** The label of the confirming button. */
   action: string;
@@ -88,8 +116,8 @@ interface AskProps extends DialogProps {
 
 interface FormDialogProps extends AskProps {
   submit: { run(): Promise<void>; isBusy: boolean; error: unknown };
-  /** A field shows the error already: it is not repeated. */
-  isTold?: boolean;
+  /** Those that show their own errors. */
+  fields?: readonly string[];
   /** What is typed is worth nothing by itself: it goes without a question. */
   isThrowaway?: boolean;
   /** What the form began with: with another object, nothing is typed any more. */
@@ -99,15 +127,7 @@ interface FormDialogProps extends AskProps {
 
 /** Asks before text that somebody has typed is lost: by its buttons, by Escape, and by leaving the page. */
 export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady = true, ...props }: FormDialogProps) {
-  const {
-    submit,
-    isTold = false,
-    isThrowaway = false,
-    kept,
-    class: spacing = "space-y-4",
-    children,
-    ...dialog
-  } = props;
+  const { submit, fields, isThrowaway = false, kept, class: spacing = "space-y-4", children, ...dialog } = props;
   const [isTyped, setIsTyped] = useState(false);
   const [isAsking, setIsAsking] = useState(false);
   useLeaveGuard(isTyped);
@@ -122,7 +142,7 @@ export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady 
           onSubmit={() => isReady && void submit.run()}
         >
           {children}
-          {submit.error !== null && !isTold && <Problem>{toSentence(submit.error)}</Problem>}
+          <FormProblem error={submit.error} fields={fields} />
           <DialogActions>
             <Button onClick={close}>{stay}</Button>
             <Button type="submit" kind={kind} disabled={!isReady} isBusy={submit.isBusy}>
@@ -168,4 +188,31 @@ export function Confirm({ children, isReady = true, typed, onConfirm, ...ask }: 
       {typed && <TextField label={typed.label} value={text} onValue={setText} />}
     </FormDialog>
   );
+}
+
+interface ConfirmDeleteProps extends Omit<ConfirmProps, "action" | "onConfirm"> {
+  action?: string;
+  /** Of what is deleted, in the API. */
+  path: string;
+  /** Only while it has this tag. */
+  ifMatch?: string | undefined;
+  /** What is said once it is gone. */
+  done?: string;
+  onDone(): Promise<void> | void;
+}
+
+export function ConfirmDelete({
+  path,
+  ifMatch,
+  done = "Deleted.",
+  onDone,
+  action = "Delete",
+  ...ask
+}: ConfirmDeleteProps) {
+  async function remove(): Promise<void> {
+    await call("DELETE", path, { ifMatch });
+    say(done);
+    await onDone();
+  }
+  return <Confirm {...ask} action={action} onConfirm={remove} />;
 }

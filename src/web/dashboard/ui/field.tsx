@@ -2,6 +2,8 @@
 import { Eye, EyeOff } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
+import { ApiError, type FieldProblem } from "../lib/api.ts";
+import { Problem } from "./states.tsx";
 
 export interface FieldProps {
   label: string;
@@ -35,17 +37,40 @@ export function Field({ label, hint, error, aside, class: more = "", children }:
         {aside && <span class="text-13 text-muted tabular-nums">{aside}</span>}
       </div>
       {children({ id, "aria-describedby": describedBy || undefined, "aria-invalid": error ? true : undefined })}
-      {error && (
-        <p id={`${id}-error`} class="mt-1.5 text-13 text-bad">
-          {error}
-        </p>
-      )}
+      <FieldNotes id={id} error={error} hint={hint} />
+    </div>
+  );
+}
+
+/** Below a control that is described by them: what is wrong with it, and a hint. */
+export function FieldNotes({ id, error, hint }: Pick<FieldProps, "error" | "hint"> & { id: string }) {
+  return (
+    <>
+      <FieldError id={`${id}-error`} error={error} />
       {hint && (
         <p id={`${id}-hint`} class="mt-1.5 text-13 text-muted">
           {hint}
         </p>
       )}
-    </div>
+    </>
+  );
+}
+
+interface FieldErrorProps {
+  error: string | undefined;
+  id?: string;
+  role?: "alert";
+  class?: string;
+}
+
+/** Nothing, while nothing is wrong. */
+export function FieldError({ error, class: more = "mt-1.5", ...attributes }: FieldErrorProps) {
+  return (
+    error && (
+      <p {...attributes} class={`text-13 text-bad ${more}`}>
+        {error}
+      </p>
+    )
   );
 }
 
@@ -63,7 +88,7 @@ interface InputAttributes {
   step?: string | number;
 }
 
-interface TextFieldProps extends FieldProps, InputAttributes {
+export interface TextFieldProps extends FieldProps, InputAttributes {
   value: string;
   onValue(value: string): void;
   /** For machine-readable text: codes, ids, addresses. */
@@ -146,6 +171,20 @@ export function Form({ onSubmit, children, ...attributes }: FormProps) {
       {children}
     </form>
   );
+}
+
+interface FormProblemProps {
+  error: unknown;
+  /** Those that show their own errors: what is only about them is not repeated. */
+  fields?: readonly string[] | undefined;
+  class?: string;
+}
+
+/** Why a form was refused. */
+export function FormProblem({ error, fields = [], class: more = "" }: FormProblemProps) {
+  const refused = error instanceof ApiError ? error.fields : [];
+  const isShown = ({ param }: FieldProblem) => fields.some((name) => param === name || param.startsWith(`${name}.`));
+  return refused.length > 0 && refused.every(isShown) ? null : <Problem error={error} class={more} />;
 }
 
 interface PasswordProps {

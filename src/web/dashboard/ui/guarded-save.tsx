@@ -1,7 +1,7 @@
 /** Drafts of forms, and saving them over the version that was read, and no other: what was changed elsewhere is shown first. */
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
-import { ApiError, call, changedFields, fieldProblem, tagOf, toSentence } from "../lib/api.ts";
+import { ApiError, call, changedFields, fieldProblem, tagOf } from "../lib/api.ts";
 import { type Loaded, useAction, useLoad } from "../lib/load.ts";
 import { Button } from "./button.tsx";
 import { Dialog, DialogActions, type DialogProps } from "./dialog.tsx";
@@ -90,14 +90,12 @@ export function useDraft<Kept, Draft, Field extends string>(rules: DraftRules<Ke
     if (Object.keys(findProblems(draft)).length === 0) return await onSave(draft);
     requestAnimationFrame(() => document.querySelector<HTMLElement>("dialog [aria-invalid=true]")?.focus());
   });
-  const sent = submit.error instanceof ApiError ? submit.error.fields : [];
-  const isShown = ({ param }: { param: string }) => fields.some((field) => field === param.split(".")[0]);
   return {
     draft,
     change: (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part })),
     problemOf: (field: Field) => own?.[field] ?? fieldProblem(submit.error, field),
     /** Of the dialog. */
-    form: { kept: kept as object | null, submit, isTold: sent.length > 0 && sent.every(isShown) },
+    form: { kept: kept as object | null, submit, fields },
   };
 }
 
@@ -202,7 +200,7 @@ function ConflictDialog({ name, fields, author, onSave, onLoad, onClose }: Confl
         </p>
         <p>Keep yours: the fields you changed become yours, the others stay as they are. Use theirs: yours are lost.</p>
       </div>
-      {save.error !== null && <Problem class="mt-4">{toSentence(save.error)}</Problem>}
+      <Problem error={save.error} class="mt-4" />
       <DialogActions>
         <Button onClick={onClose}>Keep editing</Button>
         <Button

@@ -1,8 +1,9 @@
 /** Tables that become cards on narrow screens, and what goes around every list of the API. */
+import { Search } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { toSentence } from "../lib/api.ts";
 import type { LoadedList } from "../lib/load.ts";
 import { Button } from "./button.tsx";
+import type { TextFieldProps } from "./field.tsx";
 import { Failure, Problem, Skeleton } from "./states.tsx";
 
 /** The first is the row's title. */
@@ -115,14 +116,46 @@ export function ListFrame({ list, empty, children }: ListFrameProps) {
   return (
     <>
       {children()}
-      {list.error !== null && <Problem class="mt-4">{toSentence(list.error)}</Problem>}
-      {list.hasMore && (
-        <div class="mt-4 flex justify-center">
-          <Button isBusy={list.isLoadingMore} onClick={() => void list.loadMore()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <Problem error={list.error} class="mt-4" />
+      {list.hasMore && <ShowMore isBusy={list.isLoadingMore} onMore={list.loadMore} />}
     </>
+  );
+}
+
+interface ShowMoreProps {
+  isBusy?: boolean;
+  class?: string;
+  onMore(): unknown;
+  children?: ComponentChildren;
+}
+
+/** Below a list of which there is more. */
+export function ShowMore({ isBusy = false, class: more = "mt-4", onMore, children = "Show more" }: ShowMoreProps) {
+  return (
+    <div class={`flex justify-center ${more}`}>
+      <Button isBusy={isBusy} onClick={() => void onMore()}>
+        {children}
+      </Button>
+    </div>
+  );
+}
+
+type SearchProps = Pick<TextFieldProps, "label" | "placeholder" | "value" | "onValue" | "maxLength" | "class">;
+
+/** `data-key`: the key that puts the cursor here. */
+export function SearchField(props: SearchProps & { "data-key"?: string }) {
+  const { label, placeholder = label, onValue, class: more = "", ...rest } = props;
+  return (
+    <div class={`relative ${more}`}>
+      <Search size={17} aria-hidden="true" class="absolute inset-y-0 my-auto left-3 text-muted" />
+      <input
+        {...rest}
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        class="control pl-9"
+        onInput={({ currentTarget }) => onValue(currentTarget.value)}
+      />
+    </div>
   );
 }

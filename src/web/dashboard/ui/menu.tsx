@@ -25,9 +25,7 @@ export function MoreMenu({ label, items, onPhone = false }: MoreMenuProps) {
   if (items.length === 0 && !onPhone) return null;
   return (
     <div {...frame}>
-      <IconButton label={label} {...opener}>
-        <Ellipsis size={18} aria-hidden="true" />
-      </IconButton>
+      <IconButton label={label} icon={Ellipsis} {...opener} />
       {isOpen && (
         <Floating label={label}>
           {all.map(({ label, Icon, isRisk, onChoose }) => (

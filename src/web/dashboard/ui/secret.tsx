@@ -3,8 +3,7 @@ import { useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { Snippet } from "./copy.tsx";
-import { FormDialog } from "./dialog.tsx";
-import { ShownOnce } from "./shown-once.tsx";
+import { FormDialog, ShownOnce } from "./dialog.tsx";
 import { Notice } from "./states.tsx";
 
 interface SecretProps {

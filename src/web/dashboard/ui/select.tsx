@@ -3,11 +3,34 @@ import { ChevronDown } from "lucide-preact";
 import type { JSX } from "preact";
 import { Field, type FieldProps } from "./field.tsx";
 
+interface Choice {
+  value: string;
+  onValue(value: string): void;
+  options: readonly { value: string; label: string }[];
+  disabled?: boolean;
+}
+
+type SelectAttributes = Pick<
+  JSX.IntrinsicElements["select"],
+  "id" | "aria-label" | "aria-describedby" | "aria-invalid"
+>;
+
 /** The classes are of the frame, whose width the list has. */
-export function Select({ class: more = "", ...attributes }: JSX.IntrinsicElements["select"] & { class?: string }) {
+export function Select(props: Choice & SelectAttributes & { class?: string }) {
+  const { onValue, options, class: more = "", ...attributes } = props;
   return (
     <span class={`relative block min-w-0 ${more}`}>
-      <select {...attributes} class="control appearance-none truncate pr-8" />
+      <select
+        {...attributes}
+        onChange={({ currentTarget }) => onValue(currentTarget.value)}
+        class="control appearance-none truncate pr-8"
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
       <ChevronDown
         size={14}
         aria-hidden="true"
@@ -17,25 +40,6 @@ export function Select({ class: more = "", ...attributes }: JSX.IntrinsicElement
   );
 }
 
-interface SelectProps extends FieldProps {
-  value: string;
-  onValue(value: string): void;
-  options: readonly { value: string; label: string }[];
-  disabled?: boolean;
-}
-
-export function SelectField({ value, onValue, options, disabled, ...field }: SelectProps) {
-  return (
-    <Field {...field}>
-      {(wiring) => (
-        <Select {...wiring} value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value)}>
-          {options.map((option) => (
-            <option key={option.value} value={option.value}>
-              {option.label}
-            </option>
-          ))}
-        </Select>
-      )}
-    </Field>
-  );
+export function SelectField({ value, onValue, options, disabled = false, ...field }: Choice & FieldProps) {
+  return <Field {...field}>{(wiring) => <Select {...wiring} {...{ value, onValue, options, disabled }} />}</Field>;
 }

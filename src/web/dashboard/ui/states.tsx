@@ -1,7 +1,7 @@
 /** Placeholders for data: loading, nothing yet, or what went wrong. */
 import { CircleAlert } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { toSentence } from "../lib/api.ts";
+import { fieldProblem, toSentence } from "../lib/api.ts";
 import { Button } from "./button.tsx";
 
 export function Skeleton({ lines = 4, class: more = "" }: { lines?: number; class?: string }) {
@@ -86,11 +86,21 @@ export function Pending({ of, lines = 4, class: more = "" }: PendingProps) {
   return <Skeleton lines={lines} class={more} />;
 }
 
+interface ProblemProps {
+  /** What failed, of which nothing is shown while it is null; or a sentence of one's own. */
+  error?: unknown;
+  /** What the server says of this one says more. */
+  field?: string;
+  children?: ComponentChildren;
+  class?: string;
+}
+
 /** A sentence about what just failed, read out immediately. */
-export function Problem({ children, class: more = "" }: { children: ComponentChildren; class?: string }) {
+export function Problem({ error = null, field = "", children, class: more = "" }: ProblemProps) {
+  if (error === null && children === undefined) return null;
   return (
     <p role="alert" class={`rounded-lg bg-bad-tint px-3.5 py-2.5 text-bad wrap-anywhere ${more}`}>
-      {children}
+      {children ?? fieldProblem(error, field) ?? toSentence(error)}
     </p>
   );
 }

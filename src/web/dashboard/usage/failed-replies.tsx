@@ -61,7 +61,6 @@ type Rows = { data: FailedReplies[] };
 const columns: readonly Column<FailedReplies>[] = [
   {
     title: "Failed replies",
-
     cell: ({ kind }) => <span class="font-medium">{explainFailure(kind).why}</span>,
   },
   {

@@ -7,8 +7,7 @@ import { useLoad } from "../lib/load.ts";
 import { formatMoney } from "../lib/money.ts";
 import { useSession } from "../lib/session.ts";
 import type { ApiKey, Page, Quota, UsageRow } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
-import { type Column, Table } from "../ui/list.tsx";
+import { type Column, ShowMore, Table } from "../ui/list.tsx";
 import { Empty, Notice } from "../ui/states.tsx";
 import { type Grouping, groupKey, groupName } from "./series.ts";
 
@@ -34,7 +33,6 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
   const columns: Column<UsageRow>[] = [
     {
       title: by.title,
-
       cell: (row) =>
         isByCompanion ? (
           <CompanionName id={row.companion_id} names={names} />
@@ -64,11 +62,7 @@ export function UsageTable({ by, rows, hasPrices }: UsageTableProps) {
     <>
       <Table label={`Usage by ${by.words}`} columns={columns} rows={shown} keyOf={(row) => groupKey(by, row)} />
       {hasPrices && shown.some(({ cost_micros }) => cost_micros === null) && <NoPriceNotice />}
-      {rows.length > count && (
-        <div class="mt-4 flex justify-center">
-          <Button onClick={() => setCount(count + step)}>Show more</Button>
-        </div>
-      )}
+      {rows.length > count && <ShowMore onMore={() => setCount(count + step)} />}
     </>
   );
 }

@@ -63,7 +63,7 @@ function TextChange({ from, to }: FieldChange) {
   const [isWhole, setIsWhole] = useState(false);
   const lines = diffLines(toText(from), toText(to)).filter(isWritten);
   return (
-    <div class="overflow-hidden rounded-xl border border-line text-14 leading-relaxed">
+    <div class="overflow-hidden rounded-lg border border-line text-14 leading-relaxed">
       {(isWhole ? lines : fold(lines)).map((row, at) =>
         row.kind === "hidden" ? (
           <button

@@ -1,11 +1,10 @@
 /** Above a companion's settings while it has a draft: what that changes, and publishing or discarding it. */
 import { useState } from "preact/hooks";
-import { call, tagOf } from "../lib/api.ts";
+import { tagOf } from "../lib/api.ts";
 import type { Companion, CompanionDraft } from "../lib/types.ts";
 import { Button, ButtonLink } from "../ui/button.tsx";
-import { Confirm } from "../ui/dialog.tsx";
+import { ConfirmDelete } from "../ui/dialog.tsx";
 import { Notice } from "../ui/states.tsx";
-import { say } from "../ui/toast.tsx";
 import { PublishDialog } from "./publish-dialog.tsx";
 import { draftPath } from "./unpublished.ts";
 import { nameFields } from "./words.ts";
@@ -62,18 +61,17 @@ export function DraftBanner({ companion, draft, isEdited, onPublished, onGone }:
         />
       )}
       {asked === "discard" && (
-        <Confirm
+        <ConfirmDelete
           title="Discard the draft?"
           action="Discard draft"
-          onConfirm={async () => {
-            await call("DELETE", draftPath(companion.id), { ifMatch: tagOf(draft) });
-            say("Draft discarded.");
-            onGone();
-          }}
+          path={draftPath(companion.id)}
+          ifMatch={tagOf(draft)}
+          done="Draft discarded."
+          onDone={onGone}
           onClose={() => setAsked(null)}
         >
           <p>{changed.length === 0 ? "The draft" : `Its changes (${nameFields(changed)})`} can't be recovered.</p>
-        </Confirm>
+        </ConfirmDelete>
       )}
     </Notice>
   );

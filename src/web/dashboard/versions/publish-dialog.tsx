@@ -1,11 +1,11 @@
 /** Asks before a draft becomes live, and again where what it changes was changed live meanwhile. */
 import { useState } from "preact/hooks";
-import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
+import { ApiError, call, tagOf } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";
 import { hasUnsavedWork } from "../lib/router.ts";
 import type { Companion, CompanionDraft } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { Dialog, DialogActions, FormDialog, MessageDialog } from "../ui/dialog.tsx";
 import { Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { ChangeList } from "./change-list.tsx";
@@ -35,22 +35,19 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
 
   if (status === 412 || status === 404) {
     return (
-      <Dialog title="Someone changed the draft" onClose={onClose}>
+      <MessageDialog
+        title="Someone changed the draft"
+        action="Show latest"
+        onAct={() => {
+          onStale();
+          onClose();
+        }}
+        onClose={onClose}
+      >
         <p class="text-pretty text-muted">
           It was saved, published or discarded since you opened this page. Nothing was published.
         </p>
-        <DialogActions>
-          <Button
-            kind="primary"
-            onClick={() => {
-              onStale();
-              onClose();
-            }}
-          >
-            Show latest
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </MessageDialog>
     );
   }
   const fields = status === 409 ? (error as ApiError).problem["fields"] : undefined;
@@ -82,7 +79,6 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
       action="Publish"
       isWide
       isThrowaway
-      isTold
       submit={{ ...publish, run: () => publish.run(false) }}
       onClose={onClose}
     >
@@ -91,7 +87,6 @@ export function PublishDialog({ companion, draft, onPublished, onStale, onClose 
         <ChangeList changes={listChanges(companion, draft)} />
       </div>
       <NoteField note={note} onNote={setNote} />
-      {error !== null && <Problem>{toSentence(error)}</Problem>}
     </FormDialog>
   );
 }

@@ -3,8 +3,7 @@ import { useState } from "preact/hooks";
 import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import type { Companion, FieldChange, RestoredCompanion } from "../lib/types.ts";
-import { Button } from "../ui/button.tsx";
-import { Dialog, DialogActions, FormDialog } from "../ui/dialog.tsx";
+import { FormDialog, MessageDialog } from "../ui/dialog.tsx";
 import { Problem, Skeleton } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { ChangeList } from "./change-list.tsx";
@@ -41,23 +40,20 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
   if (left !== null) return <WhatIsLeft {...left} onClose={onClose} />;
   if (isStale) {
     return (
-      <Dialog title="Someone changed this companion" onClose={onClose}>
+      <MessageDialog
+        title="Someone changed this companion"
+        action="Show changes"
+        onAct={() => {
+          void read().then(onRestored);
+          onClose();
+        }}
+        onClose={onClose}
+      >
         <p class="text-pretty text-muted">
           It changed since you opened this page. Nothing was restored. See who changed what, then restore again if you
           still want to.
         </p>
-        <DialogActions>
-          <Button
-            kind="primary"
-            onClick={() => {
-              void read().then(onRestored);
-              onClose();
-            }}
-          >
-            Show changes
-          </Button>
-        </DialogActions>
-      </Dialog>
+      </MessageDialog>
     );
   }
   return (
@@ -66,8 +62,7 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
       action="Restore"
       isWide
       isThrowaway
-      isTold
-      submit={restore}
+      submit={{ ...restore, error: null }}
       onClose={onClose}
     >
       <p class="text-pretty text-muted">
@@ -89,7 +84,7 @@ export function RestoreDialog({ companion, number, newest, onRestored, onClose }
 
 function WhatIsLeft({ missing_sources: sources, new_tools: tools, onClose }: Restored & { onClose(): void }) {
   return (
-    <Dialog title="Restored, with exceptions" onClose={onClose}>
+    <MessageDialog title="Restored, with exceptions" action="Done" onClose={onClose}>
       {sources.length > 0 && (
         <>
           <p class="text-muted">
@@ -107,12 +102,7 @@ function WhatIsLeft({ missing_sources: sources, new_tools: tools, onClose }: Res
           <Names names={tools.map(({ name }) => name)} />
         </>
       )}
-      <DialogActions>
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </DialogActions>
-    </Dialog>
+    </MessageDialog>
   );
 }
 

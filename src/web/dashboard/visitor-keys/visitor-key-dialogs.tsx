@@ -6,10 +6,9 @@ import { useAction } from "../lib/load.ts";
 import { describeMetadata, findPairsProblem, type MetadataPair, noPairs, toMetadata } from "../lib/metadata-pairs.ts";
 import type { NewVisitorKey, VisitorKey } from "../lib/types.ts";
 import { Snippet } from "../ui/copy.tsx";
-import { Confirm, FormDialog } from "../ui/dialog.tsx";
+import { ConfirmDelete, FormDialog, ShownOnce } from "../ui/dialog.tsx";
 import { TextField } from "../ui/field.tsx";
 import { SelectField } from "../ui/select.tsx";
-import { ShownOnce } from "../ui/shown-once.tsx";
 import { Notice } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
 import { pairCommand, secretVariable } from "./snippets.ts";
@@ -180,14 +179,12 @@ interface RevokeProps {
 
 export function RevokeVisitorKey({ visitorKey, other, onChanged, onClose }: RevokeProps) {
   return (
-    <Confirm
+    <ConfirmDelete
       title={`Revoke ${visitorKey.name}?`}
       action="Revoke"
-      onConfirm={async () => {
-        await call("DELETE", `/api/visitor-keys/${visitorKey.id}`);
-        say("Revoked.");
-        await onChanged();
-      }}
+      path={`/api/visitor-keys/${visitorKey.id}`}
+      done="Revoked."
+      onDone={onChanged}
       onClose={onClose}
     >
       <p>
@@ -211,6 +208,6 @@ export function RevokeVisitorKey({ visitorKey, other, onChanged, onClose }: Revo
           by now: that key goes on.
         </p>
       )}
-    </Confirm>
+    </ConfirmDelete>
   );
 }

@@ -1,5 +1,5 @@
 /** What was sent to a webhook and what waits for it, with another attempt by hand. */
-import { call, toSentence } from "../lib/api.ts";
+import { call } from "../lib/api.ts";
 import { useAction, useEvery, useList } from "../lib/load.ts";
 import type { Webhook, WebhookDelivery } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -42,7 +42,7 @@ export function Deliveries({ path, webhook, onClose }: DeliveriesProps) {
         }
       >
         {() => (
-          <ul class="rounded-xl border border-line" aria-label="Deliveries">
+          <ul class="rounded-lg border border-line" aria-label="Deliveries">
             {list.items.map((delivery) => (
               <Delivery key={delivery.id} path={`${path}/deliveries`} delivery={delivery} onSent={put} />
             ))}
@@ -104,7 +104,7 @@ function Delivery({ path, delivery, onSent }: DeliveryProps) {
           <span class="sr-only"> {eventWords[type]}</span>
         </Button>
       </div>
-      {retry.error !== null && <Problem class="mt-2">{toSentence(retry.error)}</Problem>}
+      <Problem error={retry.error} class="mt-2" />
     </li>
   );
 }

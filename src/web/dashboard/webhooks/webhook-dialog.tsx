@@ -4,7 +4,7 @@ import { call } from "../lib/api.ts";
 import { formatDuration } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { NewWebhookAnswer, Webhook, WebhookAttempt } from "../lib/types.ts";
-import { Confirm, FormDialog } from "../ui/dialog.tsx";
+import { ConfirmDelete, FormDialog } from "../ui/dialog.tsx";
 import { EditDialog } from "../ui/guarded-save.tsx";
 import { RotateSecret, SecretShown } from "../ui/secret.tsx";
 import { Badge, Problem } from "../ui/states.tsx";
@@ -45,18 +45,9 @@ export function WebhookDialog({ asked, onSaved, onClose }: WebhookDialogProps) {
     );
   }
   return (
-    <Confirm
-      title="Delete this webhook?"
-      action="Delete"
-      onConfirm={async () => {
-        await call("DELETE", path);
-        say("Deleted.");
-        await onSaved();
-      }}
-      onClose={onClose}
-    >
+    <ConfirmDelete title="Delete this webhook?" path={path} onDone={onSaved} onClose={onClose}>
       <p class="wrap-anywhere">{webhook.url} will receive no more events. Waiting ones are deleted.</p>
-    </Confirm>
+    </ConfirmDelete>
   );
 }
 

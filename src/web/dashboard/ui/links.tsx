@@ -1,5 +1,14 @@
-/** Links to websites that others have named. */
+/** Links within text, of the dashboard's own pages and of websites that others have named. */
 import type { ComponentChildren } from "preact";
+
+/** Beside a figure: what can be done about it. */
+export function ActLink({ href, children }: { href: string; children: string }) {
+  return (
+    <a href={href} class="text-accent underline">
+      {children}
+    </a>
+  );
+}
 
 /** Only text where the address is of no website. */
 export function WebLink({ url, children }: { url: string; children: ComponentChildren }) {
