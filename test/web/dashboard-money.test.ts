@@ -1,6 +1,6 @@
 /** Money in the dashboard: costs on the usage page, budgets with their alarms, and the operator's stop. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { apiClient } from "../support/api-client.ts";
 import { findViolationsInState } from "../support/axe.ts";
 import { choose, hasCount, holds, keepScreenshot } from "../support/browser.ts";
@@ -116,6 +116,25 @@ test("a budget is made by keyboard, to the micro-dollar, with what is wrong said
   await hasCount(card, 1);
   expect(await read()).toHaveLength(1);
   expect(complaints).toEqual([]);
+});
+
+test("Enter takes the companion that is marked and named by the text, though the search for the text takes long", async () => {
+  const { page, api } = await world.openAs("owner", "/healthz", { reducedMotion: "reduce" });
+  const ada = (await api.call("POST", "/api/companions", { name: "Ada" })).json;
+  const searches: Route[] = [];
+  await page.route("**/api/companions?q=*", (route) => void searches.push(route));
+  await page.goto(`${world.server.url}/app/budgets`);
+  await page.getByRole("button", { name: "New budget" }).first().click();
+  await page.getByLabel("Applies to").selectOption("companion_id");
+  const companion = page.getByRole("combobox", { name: "Companion" });
+  await companion.focus();
+  await page.getByRole("option", { name: "Ada", exact: true }).waitFor();
+  await companion.pressSequentially("ad");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("US dollars").fill("5");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Companion Ada" }).waitFor();
+  expect((await api.call("GET", "/api/budgets")).json.data).toMatchObject([{ companion_id: ada.id }]);
 });
 
 const looks = {

@@ -115,11 +115,10 @@ export function createHttpClient(options: Partial<HttpClientOptions> = {}): Http
       try {
         return await unlessAborted(signal, connection, connection.send(bytes));
       } catch (error) {
-        // The server closed it while it was idle, and probably the others too; or this request made it close, and would
-        // be repeated on each of them. So only a new connection gets it again.
         if (!(error instanceof StaleConnectionError)) throw error;
+        // The server closed it while it was idle; or this request made it close, and would be repeated on each that is
+        // kept. So only a new connection gets it again.
         mayReuse = false;
-        for (const idle of origin.idle.splice(0)) idle.terminate();
       }
     }
   }

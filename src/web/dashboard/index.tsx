@@ -123,11 +123,12 @@ function nextPath(): string {
 /** One page at a time, its code loaded when it is first shown. */
 function Outlet({ found }: { found: { route: Route; params: Params } | null }) {
   const route = found?.route;
+  const Page = route && loaded.get(route);
   const [, redraw] = useState(0);
   const [failed, setFailed] = useState<Route | null>(null);
 
   useEffect(() => {
-    if (!route || loaded.has(route)) return;
+    if (!route || Page) return;
     let isWanted = true;
     route.load().then(
       (module) => {
@@ -143,7 +144,6 @@ function Outlet({ found }: { found: { route: Route; params: Params } | null }) {
 
   if (!found || !route || isForbidden(route)) return <NotFound />;
   if (failed === route) return <Outdated />;
-  const Page = loaded.get(route);
   if (!Page) return <PageSkeleton />;
   // Not the address bar's path, which differs for a moment when the person decides not to leave a page.
   return (

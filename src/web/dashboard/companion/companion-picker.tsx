@@ -41,8 +41,11 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
     ...(everyone === null ? [] : [{ id: "", name: everyone }]),
     ...(found.data?.data ?? []).map(({ id, name }) => ({ id, name })),
   ];
-  /** Of what has been typed; before, Enter would choose what the text no longer names. */
-  const isCurrent = q === (typed ?? "") && (found.data !== null || found.error !== null);
+  const marked = options[Math.min(at, options.length - 1)];
+  /** The list is of what has been typed, or what is marked is named by it: else Enter would choose what the text does not. */
+  const isCurrent =
+    (q === (typed ?? "") && (found.data !== null || found.error !== null)) ||
+    (!!typed && !!marked?.name.toLowerCase().includes(typed.toLowerCase()));
   const entered = useRef(0);
   const shown = value === "" ? (everyone ?? "") : (names[value] ?? "One companion");
 
@@ -111,7 +114,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
               setAt((at + (event.key === "ArrowDown" ? 1 : options.length - 1)) % Math.max(1, options.length));
             } else if (event.key === "Enter" && isOpen) {
               event.preventDefault();
-              if (isCurrent) choose(options[Math.min(at, options.length - 1)]);
+              if (isCurrent) choose(marked);
               else void chooseTyped();
             } else if (event.key === "Escape" && isOpen) {
               event.stopPropagation();

@@ -8,7 +8,8 @@ export function lazy<Props extends object>(load: () => Promise<ComponentType<Pro
   return function Lazy(props: Props) {
     const [, redraw] = useState(Loaded !== null);
     useEffect(() => {
-      if (Loaded !== null) return;
+      // It may have come between drawing and now, for another one.
+      if (Loaded !== null) return redraw(true);
       load().then(
         (component) => {
           Loaded = component;
