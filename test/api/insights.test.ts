@@ -130,6 +130,13 @@ test("is the last thirty days unless days are named, at most ninety-two", async 
   expectInvalid(await read("timezone=%2B02:00"), ["timezone"]);
 });
 
+test("ends where years would need a fifth digit", async () => {
+  expect((await read("from=9999-12-29&timezone=Pacific/Kiritimati")).status).toBe(200);
+  expect((await read("from=9999-12-29&timezone=Pacific/Pago_Pago")).status).toBe(200);
+  expectInvalid(await read("from=9999-12-30"), ["from"]);
+  expectInvalid(await read("to=9999-12-31"), ["to"]);
+});
+
 test("shows members their own companions alone, and other accounts nothing", async () => {
   const days = "from=2026-07-10&to=2026-07-11";
   const fields = { role: "owner", companionIds: [other.id] } as const;

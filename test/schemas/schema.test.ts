@@ -42,14 +42,20 @@ test("a text keeps its rules and its sentence where it may be left out or null, 
   expect(JSON.stringify(even)).toBe('{"pattern":"^a*$","type":"string"}');
 });
 
-test("a list with too few entries is told how many there must be", () => {
+test("a list of another length is told how many entries there must be", () => {
   const of = (options: object) => t.Array(t.Integer(), options);
   const checker = compileChecker(() =>
-    t.Object({ most: of({ maxItems: 1 }), least: of({ minItems: 1 }), both: of({ minItems: 1, maxItems: 9 }) }),
+    t.Object({
+      most: of({ maxItems: 2 }),
+      least: of({ minItems: 2 }),
+      range: of({ minItems: 1, maxItems: 9 }),
+      pair: of({ minItems: 2, maxItems: 2 }),
+    }),
   );
-  expect(checker.listErrors({ most: [1, 2], least: [], both: [] })).toEqual([
-    { param: "most", detail: "Must be a list of at most 1 entries." },
-    { param: "least", detail: "Must be a list of at least 1 entry." },
-    { param: "both", detail: "Must be a list of 1 to 9 entries." },
+  expect(checker.listErrors({ most: [1, 2, 3], least: [], range: [], pair: [1] })).toEqual([
+    { param: "most", detail: "Must be a list of at most 2 entries." },
+    { param: "least", detail: "Must be a list of at least 2 entries." },
+    { param: "range", detail: "Must be a list of 1 to 9 entries." },
+    { param: "pair", detail: "Must be a list of 2 entries." },
   ]);
 });

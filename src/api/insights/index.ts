@@ -10,6 +10,8 @@ import { readInsights } from "./service.ts";
 
 const maxDays = 92;
 const defaultDays = 30;
+/** Its end is found by the wall clock up to two days later, where years have four digits. */
+const lastDayMs = Date.UTC(9999, 11, 29);
 
 const daysQuery: QueryPart<{ fromDay: string; toDay: string; timezone: string }> = {
   parameters: {
@@ -25,7 +27,10 @@ const daysQuery: QueryPart<{ fromDay: string; toDay: string; timezone: string }>
   read(query, nowMs) {
     const toZone = (text: string) => (text.length <= 64 && isTimezone(text) ? text : undefined);
     const timezone = query.value("timezone", toZone, "Must be an IANA time zone such as Europe/Berlin.") ?? "UTC";
-    const toDay = (text: string) => parseDay(text) ?? undefined;
+    const toDay = (text: string) => {
+      const startMs = parseDay(text);
+      return startMs !== null && startMs <= lastDayMs ? startMs : undefined;
+    };
     const problem = "Must be a day like 2026-01-31.";
     const givenFromMs = query.value("from", toDay, problem);
     const today = Date.parse(`${toWallTime(timezone, nowMs).date}T00:00:00Z`);

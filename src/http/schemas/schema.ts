@@ -229,8 +229,8 @@ function describe(error: ValueError): string {
 }
 
 function describeLength({ minItems = 0, maxItems }: TSchema): string {
-  if (maxItems === undefined)
-    return minItems === 0 ? "" : ` of at least ${minItems} ${minItems === 1 ? "entry" : "entries"}`;
+  if (maxItems === undefined) return minItems === 0 ? "" : ` of at least ${minItems} entries`;
+  if (minItems === maxItems) return ` of ${maxItems} entries`;
   return minItems === 0 ? ` of at most ${maxItems} entries` : ` of ${minItems} to ${maxItems} entries`;
 }
 

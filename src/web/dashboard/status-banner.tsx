@@ -1,9 +1,8 @@
 /** Warns operators, on every page, of what visitors feel: models that do not respond or end, and refused page views. */
 import type { ComponentChildren } from "preact";
-import { formatDay, formatInstant, formatNumber } from "./lib/format.ts";
+import { countOf, formatDay, formatInstant, formatNumber } from "./lib/format.ts";
 import { useEvery, useLoad } from "./lib/load.ts";
 import type { Status } from "./lib/types.ts";
-import { countReplies } from "./usage/failed-replies.tsx";
 
 const lookEveryMs = 20_000;
 
@@ -14,7 +13,7 @@ export function StatusBanner() {
     <div role="status">
       {(data?.silent_models ?? []).map(({ model, detail, advice, replies, since }) => (
         <Warning key={model} tint="bg-bad-tint text-bad" title="Replies are failing." what={detail}>
-          {advice} {countReplies(replies)} failed since {formatInstant(since)}.
+          {advice} {countOf(replies, "reply", "replies")} failed since {formatInstant(since)}.
         </Warning>
       ))}
       {(data?.retiring_models ?? []).map((one) => (

@@ -1,4 +1,5 @@
 /** How far a budget is used up, in numbers and in words. */
+import { countOf } from "../lib/format.ts";
 import { formatExactMoney, formatMoney } from "../lib/money.ts";
 import type { Budget } from "../lib/types.ts";
 
@@ -36,10 +37,9 @@ export function pickAlarming(budgets: readonly Budget[]): Budget[] {
 export function describeAlarms(budgets: readonly Budget[]): string {
   const reached = budgets.filter((budget) => levelOf(budget) === "reached").length;
   const near = budgets.filter((budget) => levelOf(budget) === "near").length;
-  const parts = [reached > 0 && `${count(reached)} reached`, near > 0 && `${count(near)} nearly used up`];
+  const parts = [
+    reached > 0 && `${countOf(reached, "budget")} reached`,
+    near > 0 && `${countOf(near, "budget")} nearly used up`,
+  ];
   return parts.filter(Boolean).join(", ");
-}
-
-function count(budgets: number): string {
-  return budgets === 1 ? "1 budget" : `${budgets} budgets`;
 }

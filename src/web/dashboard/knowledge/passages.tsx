@@ -1,14 +1,15 @@
 /** Passages as they were cut: one with where it stands, and the dialog with all of a source. */
+
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
+import { countOf } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import type { Source, SourcePassage, SourcePassages } from "../lib/types.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { WebLink } from "../ui/links.tsx";
 import { ShowMore } from "../ui/list.tsx";
 import { Pending } from "../ui/states.tsx";
-import { countOf } from "./source-words.ts";
 
 interface PassagesDialogProps {
   /** Of the companion's sources. */

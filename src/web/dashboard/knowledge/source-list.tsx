@@ -1,6 +1,6 @@
 /** The sources of a companion: narrowed, a page at a time, and changed. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { formatNumber } from "../lib/format.ts";
+import { countOf, formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
 import { ConfirmDelete } from "../ui/dialog.tsx";
@@ -11,7 +11,7 @@ import { Empty, Pending, Problem } from "../ui/states.tsx";
 import { PassagesDialog } from "./passages.tsx";
 import { ReplaceSource } from "./replace-source.tsx";
 import { type SourceAct, SourceRow } from "./source-row.tsx";
-import { countOf, hasProblem, isUnderWay, stateChoices } from "./source-words.ts";
+import { hasProblem, isUnderWay, stateChoices } from "./source-words.ts";
 import type { Sources } from "./use-sources.ts";
 
 const pageSize = 25;

@@ -1,6 +1,8 @@
 /** One source: how far it is read, what is wrong with it, and what can be done. */
+
 import { BookOpen, File, FileText, Globe, Network, Pencil, RefreshCw, Trash2 } from "lucide-preact";
 import { call } from "../lib/api.ts";
+import { countOf } from "../lib/format.ts";
 import { useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Source } from "../lib/types.ts";
@@ -10,7 +12,7 @@ import { Time } from "../ui/page.tsx";
 import { Row } from "../ui/row-list.tsx";
 import { Badge } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { countOf, describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
+import { describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
 import { ProgressBar } from "./uploads.tsx";
 
 const changeWords = { text: "Edit", file: "Replace", url: "Edit", sitemap: "Edit" };

@@ -1,5 +1,5 @@
 /** What is said of a source: which files can be read, its state, what can be done about it, and what has changed. */
-import { formatNumber } from "../lib/format.ts";
+import { countOf, formatNumber } from "../lib/format.ts";
 import type { Source } from "../lib/types.ts";
 
 export const typeNames: Record<Source["type"], string> = {
@@ -63,10 +63,6 @@ function describeProgress(progress: Source["progress"]): string {
   const { done, total } = progress;
   if (total === null) return done === 0 ? "Indexing" : `Indexing, ${countOf(done, "page")} so far`;
   return `Indexing ${formatNumber(done)} of ${countOf(total, "page")}`;
-}
-
-export function countOf(count: number, unit: string): string {
-  return `${formatNumber(count)} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 const waysOut: Record<Source["type"], string> = {

@@ -1,6 +1,8 @@
 /** What visitors asked and nothing was found for: answered in one step, or dismissed. */
+
 import { useRef, useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
+import { countOf } from "../lib/format.ts";
 import { type LoadedList, useAction } from "../lib/load.ts";
 import { useSession } from "../lib/session.ts";
 import type { Source, UnansweredQuestion } from "../lib/types.ts";
@@ -11,7 +13,6 @@ import { Time } from "../ui/page.tsx";
 import { Row, RowList } from "../ui/row-list.tsx";
 import { Empty, Notice, Problem } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { countOf } from "./source-words.ts";
 
 interface UnansweredProps<Question extends UnansweredQuestion> {
   /** Of its companion's unanswered questions. */

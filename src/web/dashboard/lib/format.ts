@@ -14,6 +14,11 @@ export function formatCompact(value: number): string {
   return compactNumbers.format(value);
 }
 
+/** "1 page", "1,200 pages". */
+export function countOf(count: number, unit: string, units = `${unit}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? unit : units}`;
+}
+
 const byteUnits = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 
 /** "0 bytes", "1.5 MiB". */

@@ -3,7 +3,7 @@ import { Plus, RotateCw, Trash2 } from "lucide-preact";
 import { useState } from "preact/hooks";
 import type { AskedOfKey } from "../keys/key-dialog.tsx";
 import { hasEnded, shortKey, shownKey } from "../keys/key-line.ts";
-import { formatDay, formatInstant, formatNumber, formatRelative } from "../lib/format.ts";
+import { countOf, formatDay, formatInstant, formatRelative } from "../lib/format.ts";
 import { useList } from "../lib/load.ts";
 import type { ApiKey } from "../lib/types.ts";
 import { Button } from "../ui/button.tsx";
@@ -50,11 +50,11 @@ export default function ApiKeysPage() {
       cell: ({ last_used_at, requests }) => (
         <span>
           <Time at={last_used_at} />
-          {requests > 0 && <span class="block text-13">{countRequests(requests)}</span>}
+          {requests > 0 && <span class="block text-13">{countOf(requests, "request")}</span>}
         </span>
       ),
       onPhone: ({ last_used_at: at, requests }) =>
-        at === null ? "Never used" : `${countRequests(requests)}, the last ${formatRelative(at)}`,
+        at === null ? "Never used" : `${countOf(requests, "request")}, the last ${formatRelative(at)}`,
     },
     {
       title: "",
@@ -90,10 +90,6 @@ export default function ApiKeysPage() {
       {asked && <KeyDialog asked={asked} onChanged={list.reload} onClose={() => setAsked(null)} />}
     </>
   );
-}
-
-function countRequests(count: number): string {
-  return `${formatNumber(count)} ${count === 1 ? "request" : "requests"}`;
 }
 
 /** Where a second line of a cell stands in one line with the first. */

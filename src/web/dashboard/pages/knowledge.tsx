@@ -1,15 +1,16 @@
 /** `/app/companions/:id/knowledge`: what a companion may read, what is found there, and what is missing. */
+
 import { Search } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
 import { AddSources } from "../knowledge/add-sources.tsx";
 import { PassageText } from "../knowledge/passages.tsx";
 import { SourceList } from "../knowledge/source-list.tsx";
-import { countOf } from "../knowledge/source-words.ts";
 import { Unanswered } from "../knowledge/unanswered.tsx";
 import { useUploads } from "../knowledge/uploads.tsx";
 import { useSources } from "../knowledge/use-sources.ts";
 import { call } from "../lib/api.ts";
+import { countOf } from "../lib/format.ts";
 import { useAction, useList } from "../lib/load.ts";
 import { useLeaveGuard, useSearch } from "../lib/router.ts";
 import { useSession } from "../lib/session.ts";

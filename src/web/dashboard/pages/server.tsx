@@ -1,7 +1,7 @@
 /** `/app/server`: for operators, whether everything that the server needs works, and what to do where not. */
 import { CircleAlert, CircleCheck, CircleMinus, RefreshCw, TriangleAlert } from "lucide-preact";
 import type { ComponentChildren } from "preact";
-import { formatNumber } from "../lib/format.ts";
+import { countOf, formatNumber } from "../lib/format.ts";
 import { useAction, useLoad } from "../lib/load.ts";
 import type { Server } from "../lib/types.ts";
 import { ModelTest } from "../server/model-test.tsx";
@@ -57,7 +57,7 @@ function Checks({ server: { findings, recent_failures, defects } }: { server: Se
   const wrong = findings.filter(({ status }) => status !== "ok").length + recent_failures.length;
   const failures = recent_failures.map(({ model, detail, advice, replies }) => ({
     ...{ name: model, status: "fail" as const, advice, is_off: false },
-    detail: `${detail} ${replies === 1 ? "1 reply" : `${formatNumber(replies)} replies`} in a row failed.`,
+    detail: `${detail} ${countOf(replies, "reply", "replies")} in a row failed.`,
   }));
   return (
     <Section

@@ -1,6 +1,6 @@
 /** Why replies failed: in words, as a table for the usage page, and the one to show for a companion. */
 import { toSearch, toSentence } from "../lib/api.ts";
-import { formatDay, formatNumber } from "../lib/format.ts";
+import { countOf, formatDay, formatNumber } from "../lib/format.ts";
 import { useLoad } from "../lib/load.ts";
 import type { FailedReplies } from "../lib/types.ts";
 import { type Column, Table } from "../ui/list.tsx";
@@ -51,11 +51,6 @@ function pickTold(maxFirst: readonly FailedReplies[]): FailedReplies | null {
   return maxFirst.find(({ kind }) => lasting.includes(kind)) ?? maxFirst[0] ?? null;
 }
 
-/** "12 replies". */
-export function countReplies(replies: number): string {
-  return `${formatNumber(replies)} ${replies === 1 ? "reply" : "replies"}`;
-}
-
 type Rows = { data: FailedReplies[] };
 
 const columns: readonly Column<FailedReplies>[] = [
@@ -72,7 +67,7 @@ const columns: readonly Column<FailedReplies>[] = [
     title: "Count",
     isNumber: true,
     cell: ({ replies }) => formatNumber(replies),
-    onPhone: ({ replies }) => countReplies(replies),
+    onPhone: ({ replies }) => countOf(replies, "reply", "replies"),
   },
   {
     title: "Last",
