@@ -42,5 +42,4 @@ test.each([["standard output", []] as const, ["standard error", ["--json"]] as c
     expect(await server.exited).toBe(0);
     closeSync(unread);
   },
-  30_000,
 );

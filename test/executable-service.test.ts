@@ -58,7 +58,7 @@ describe.skipIf(typeof booted === "string")("on a machine with systemd", () => {
       `/tmp/${basename(file)}`,
     ];
     expect(await machine.run(...install)).toMatchObject({ exitCode: 0 });
-  }, 60_000);
+  });
   afterAll(async () => {
     await machine[Symbol.asyncDispose]();
     await pebble[Symbol.asyncDispose]();

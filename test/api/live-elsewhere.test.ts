@@ -87,5 +87,5 @@ if (isOnPostgres) {
     const frames = await stream.until(2);
     expect(frames[1]).toMatchObject({ event: "state", data: { state: "waiting", person: null, reason: "idle" } });
     stream.close();
-  }, 20_000);
+  });
 }

@@ -45,5 +45,5 @@ if (isOnPostgres) {
     for (const stream of streams) stream.close();
     await there.close();
     await here.close();
-  }, 60_000);
+  });
 }

@@ -115,7 +115,7 @@ test("changes have notes and a history; a draft is compared with what is live, p
   await page.getByText("Version 1 is live again.").waitFor();
   expect((await api.call("GET", path)).json).toMatchObject({ greeting: null, system_prompt: prompt });
   expect(complaints).toEqual([]);
-}, 120_000);
+}, 180_000);
 
 test("a companion has a slug for files, and what they manage is marked", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/healthz");

@@ -157,7 +157,7 @@ test("both write while the network comes and goes, and over reloads: each messag
     withinMs: 20_000,
   }).catch(async () => expect(await shown()).toEqual(await stored()));
   expect(await stored()).toHaveLength(12);
-}, 90_000);
+}, 180_000);
 
 test("a known visitor reads people's messages on another device too, and signing out leaves nothing of them", async () => {
   const world = await createLiveWorld(server, { mode: "asked" }, { visitorAuth: "optional" });
