@@ -15,9 +15,7 @@ import { PersonObject, toWirePerson } from "../../http/schemas/conversation.ts";
 import { AuthorObject, toWireAuthor } from "../../http/schemas/message.ts";
 import { instant, namedObject } from "../../http/schemas/named-object.ts";
 import { Nullable, OneOf } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
-
-const toInstant = (atMs: number | null) => (atMs === null ? null : toRfc3339(atMs));
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 
 const makeStateFields = () => ({
   state: OneOf(conversationStates, { description: "Who answers." }),
@@ -34,8 +32,8 @@ export function toWireState(handoff: Handoff | null): Static<typeof TakenObject>
   return {
     state: handoff?.state ?? "companion",
     person: toWirePerson(handoff?.person ?? null),
-    since: toInstant(handoff?.sinceMs ?? null),
-    until: toInstant(deadlineOf(handoff)),
+    since: toNullableRfc3339(handoff?.sinceMs ?? null),
+    until: toNullableRfc3339(deadlineOf(handoff)),
   };
 }
 

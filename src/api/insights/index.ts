@@ -1,8 +1,10 @@
 /** `GET /api/insights`: how conversations went, in figures. */
+
 import { Type as t } from "@sinclair/typebox";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { metadataFilters, type QueryPart, uuidQuery } from "../../http/query.ts";
 import { type Route, route } from "../../http/route.ts";
+import { toUtcDay } from "../../lib/clock.ts";
 import { dayMs, parseDay } from "../../lib/instant.ts";
 import { isTimezone, toWallTime } from "../../lib/wall-clock.ts";
 import { day, InsightsObject } from "./responses.ts";
@@ -38,8 +40,7 @@ const daysQuery: QueryPart<{ fromDay: string; toDay: string; timezone: string }>
     const fromMs = givenFromMs ?? toMs - (defaultDays - 1) * dayMs;
     if (toMs < fromMs) query.value("to", () => undefined, "Must not be before `from`.");
     if (toMs - fromMs >= maxDays * dayMs) query.value("from", () => undefined, `At most ${maxDays} days at a time.`);
-    const toText = (atMs: number) => new Date(atMs).toISOString().slice(0, "YYYY-MM-DD".length);
-    return { fromDay: toText(fromMs), toDay: toText(toMs), timezone };
+    return { fromDay: toUtcDay(fromMs), toDay: toUtcDay(toMs), timezone };
   },
 };
 

@@ -9,7 +9,7 @@ import { jsonBody } from "../../http/json-body.ts";
 import { type Route, route } from "../../http/route.ts";
 import { instant, namedObject } from "../../http/schemas/named-object.ts";
 import { compileBody, Nullable } from "../../http/schemas/schema.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
+import { toNullableRfc3339 } from "../../lib/clock.ts";
 
 const minSeconds = 60;
 const maxSeconds = maxPresenceMs / 1000;
@@ -56,7 +56,7 @@ export const presenceRoutes: readonly Route[] = [
       const presence = { person, companionIds: null, isAvailable, seenAtMs: null, untilMs };
       await store.handoffs.setPresence(principal.account.id, presence);
       live.notePresence(principal.account.id);
-      return { available: isAvailable, until: untilMs === null ? null : toRfc3339(untilMs) };
+      return { available: isAvailable, until: toNullableRfc3339(untilMs) };
     },
   }),
 ];

@@ -1,4 +1,5 @@
 /** What a running server reports to its operator: what it runs with, without a secret, and what its checks find. */
+
 import type { OpenedServices } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";
 import { listRefusedConfigs } from "../../core/metrics/refused-configs.ts";
@@ -6,6 +7,7 @@ import type { Finding } from "../../domain/finding.ts";
 import { plainProviderName } from "../../domain/model-routes.ts";
 import type { ServerFacts, ServerReport } from "../../domain/server-report.ts";
 import { buildInfo } from "../../lib/build-info.ts";
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { redact } from "../../lib/log.ts";
 import { findUserName } from "../../lib/user-name.ts";
 import type { RunningServer } from "../../server/server.ts";
@@ -35,7 +37,7 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
       version: buildInfo.version,
       commit: buildInfo.commit,
       pid: process.pid,
-      started_at: toInstant(startedMs),
+      started_at: toNullableRfc3339(startedMs),
       uptime_seconds: Math.round(process.uptime()),
       user: findUser(),
       data_dir: config.dataDir,
@@ -46,8 +48,9 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
       public_url: config.publicUrl,
       language_model: describeModels(config),
       voice: config.voice.apiKey === null ? null : { base_url: withoutSecrets(config.voice.baseUrl), has_key: true },
-      backups: { cron, dir, keep, ...counts, last_success_at: toInstant(lastSuccessAtMs) },
-      certificate: server.certificateExpiryMs === null ? null : { expires_at: toInstant(server.certificateExpiryMs) },
+      backups: { cron, dir, keep, ...counts, last_success_at: toNullableRfc3339(lastSuccessAtMs) },
+      certificate:
+        server.certificateExpiryMs === null ? null : { expires_at: toNullableRfc3339(server.certificateExpiryMs) },
       settings: config.given,
       is_draining: lifecycle.isDraining,
       open_replies: openTurns.size,
@@ -72,7 +75,7 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
 
   function judgePageViews(): Finding[] {
     return listRefusedConfigs(measurements, services.rules, clock.nowMs()).map(({ detail, advice, sinceMs, lastMs }) =>
-      warn("page views", `${detail} First: ${toInstant(sinceMs)}, last: ${toInstant(lastMs)}.`, advice),
+      warn("page views", `${detail} First: ${toRfc3339(sinceMs)}, last: ${toRfc3339(lastMs)}.`, advice),
     );
   }
 
@@ -132,10 +135,6 @@ function withoutSecrets(baseUrl: string | null): string {
 function findUser(): { uid: number | null; name: string | null } {
   const uid = process.geteuid?.() ?? null;
   return { uid, name: uid === null ? null : findUserName(uid) };
-}
-
-function toInstant(epochMs: number | null): string | null {
-  return epochMs === null ? null : new Date(epochMs).toISOString();
 }
 
 function toRedacted(finding: Finding): Finding {

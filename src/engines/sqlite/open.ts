@@ -27,7 +27,7 @@ import { createKnowledgeRemover, toSourceRemover } from "./knowledge-removal.ts"
 import { createMetadataIndex } from "./metadata-index.ts";
 import { type MigrateOptions, migrateDatabase } from "./migrator.ts";
 import { createKeyLookups, createLastUses, createSessionLookup } from "./principals.ts";
-import { createQuotaCounts } from "./quota.ts";
+import { createQuotaCounts, createVisitorDays } from "./quota.ts";
 import { requireReleasedFile } from "./released.ts";
 import { createRemovals } from "./removals.ts";
 import { findDifferences } from "./schema-differences.ts";
@@ -38,7 +38,6 @@ import { createTurnStore } from "./turns.ts";
 import { createUnansweredParts } from "./unanswered.ts";
 import { createUsageStore } from "./usage.ts";
 import { createUsageWriter } from "./usage-writer.ts";
-import { createVisitorDays } from "./visitor-days.ts";
 import { createVisitorKeyLookups } from "./visitor-keys.ts";
 import { createVoiceCounting } from "./voice.ts";
 

@@ -6,12 +6,11 @@ import type { EventWriter } from "./events.ts";
 import type { Exchanges } from "./exchanges.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
-import type { QuotaCounts } from "./quota.ts";
+import type { QuotaCounts, VisitorDays } from "./quota.ts";
 import type { Removals } from "./removals.ts";
 import type { ChangeRecorder, SqliteScripts } from "./scripts.ts";
 import type { SpendingLedger } from "./spending-ledger.ts";
 import type { UsageWriter } from "./usage-writer.ts";
-import type { VisitorDays } from "./visitor-days.ts";
 
 export interface StoreParts {
   calls: CallRemovals;

@@ -8,8 +8,8 @@ import type { SqliteEngine } from "./engine.ts";
 import type { CallRemovals, MessageEraser } from "./erasers.ts";
 import type { KnowledgeRemover } from "./knowledge-removal.ts";
 import type { MetadataTable } from "./metadata-index.ts";
+import type { VisitorDays } from "./quota.ts";
 import type { Bound, VoiceAgentScripts } from "./scripts.ts";
-import type { VisitorDays } from "./visitor-days.ts";
 
 /** Rows per commit: a few milliseconds of work. */
 const rowsPerChunk = 100;

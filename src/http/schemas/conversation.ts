@@ -19,7 +19,7 @@ import {
   resolvedOf,
 } from "../../domain/handoff.ts";
 import { isVerifiedId } from "../../domain/visitor.ts";
-import { toRfc3339 } from "../../lib/clock.ts";
+import { toNullableRfc3339, toRfc3339 } from "../../lib/clock.ts";
 import { instant, namedObject } from "./named-object.ts";
 import { AnyObject, Nullable, OneOf } from "./schema.ts";
 
@@ -213,7 +213,7 @@ export class ConversationRows {
             status: handoff?.status ?? null,
             assignee: handoff?.assigneeId ?? null,
             tags: [...(handoff?.tags ?? [])],
-            waiting_since: owedSinceMs === null ? null : toRfc3339(owedSinceMs),
+            waiting_since: toNullableRfc3339(owedSinceMs),
             unread: this.#readerId === null ? null : unread,
           }
         : {}),
