@@ -189,6 +189,24 @@ test("finds, exports, deletes, and erases visitors", async () => {
   expect(complaints).toEqual([]);
 });
 
+test("Enter searches for what is typed while the list of companions is on its way, though all of them are named like it", async () => {
+  const { page, api } = await world.openAs("owner", "/healthz");
+  const [ada, pan] = await Promise.all(
+    ["Ada", "Pan"].map(async (name) => (await api.call("POST", "/api/companions", { name })).json),
+  );
+  await page.goto(`${world.server.url}/app/conversations?companion_id=${ada?.id}`);
+  await page.locator("summary", { hasText: "Ada" }).click();
+  await page.getByLabel("Companion", { exact: true }).click();
+  await page.getByRole("option", { name: "Pan", exact: true }).waitFor();
+  await page.route(/\/api\/companions\?q=pan&limit=8$/, () => {});
+  await page.keyboard.type("pan");
+  await page.getByRole("option", { name: "Pan", exact: true }).waitFor({ state: "detached" });
+  await page.getByRole("option", { name: "All companions" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(({ searchParams }) => searchParams.get("companion_id") !== ada?.id);
+  expect(new URL(page.url()).searchParams.get("companion_id")).toBe(String(pan?.id));
+});
+
 test("tries a companion in its own widget, and shows what was sent, how long it took and what it used", async () => {
   const { page, api, complaints } = await world.openAs("owner", "/app/companions");
   const fields = { name: "Ada", system_prompt: "Be kind.", greeting: "I am **Ada**.", starters: ["Hi?"] };

@@ -42,10 +42,13 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
     ...(found.data?.data ?? []).map(({ id, name }) => ({ id, name })),
   ];
   const marked = options[Math.min(at, options.length - 1)];
-  /** The list is of what has been typed, or what is marked is named by it: else Enter would choose what the text does not. */
+  /**
+   * The list is of what has been typed, or the companion that is marked is named by it: else Enter would choose what the
+   * text does not. All of them stand in every list.
+   */
   const isCurrent =
     (q === (typed ?? "") && (found.data !== null || found.error !== null)) ||
-    (!!typed && !!marked?.name.toLowerCase().includes(typed.toLowerCase()));
+    (!!typed && !!marked?.id && marked.name.toLowerCase().includes(typed.toLowerCase()));
   const entered = useRef(0);
   const shown = value === "" ? (everyone ?? "") : (names[value] ?? "One companion");
 
