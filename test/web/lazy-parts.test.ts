@@ -12,16 +12,17 @@ let script = "";
 const source = `
 import { h, render } from "preact";
 import { lazy } from "./ui/lazy.tsx";
-const loading = Promise.withResolvers();
-const Part = lazy(() => loading.promise);
+const [asked, loading] = [Promise.withResolvers(), Promise.withResolvers()];
+const Part = lazy(() => {
+  asked.resolve();
+  return loading.promise;
+});
 const draw = (key) => render(h(Part, { key }), document.body);
 draw("first");
-// Its effects have run: the code is asked for.
-setTimeout(() => {
-  render(null, document.body);
-  draw("second");
-  loading.resolve(() => h("p", {}, "It is here."));
-}, 300);
+await asked.promise;
+render(null, document.body);
+draw("second");
+loading.resolve(() => h("p", {}, "It is here."));
 `;
 
 beforeAll(async () => {

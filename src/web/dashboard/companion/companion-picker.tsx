@@ -41,7 +41,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
     ...(everyone === null ? [] : [{ id: "", name: everyone }]),
     ...(found.data?.data ?? []).map(({ id, name }) => ({ id, name })),
   ];
-  const marked = options[Math.min(at, options.length - 1)];
+  const marked = options[at];
   /**
    * The list is of what has been typed, or the companion that is marked is named by it: else Enter would choose what the
    * text does not. All of them stand in every list.
@@ -62,6 +62,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
 
   function choose(option: { id: string; name: string } | undefined): void {
     if (!option) return;
+    entered.current++;
     if (option.id !== "") noteName(option.id, option.name);
     onValue(option.id || null);
     close();

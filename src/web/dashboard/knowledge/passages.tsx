@@ -1,5 +1,4 @@
 /** Passages as they were cut: one with where it stands, and the dialog with all of a source. */
-
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";

@@ -1,5 +1,4 @@
 /** One source: how far it is read, what is wrong with it, and what can be done. */
-
 import { BookOpen, File, FileText, Globe, Network, Pencil, RefreshCw, Trash2 } from "lucide-preact";
 import { call } from "../lib/api.ts";
 import { countOf } from "../lib/format.ts";

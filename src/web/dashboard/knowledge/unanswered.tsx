@@ -1,5 +1,4 @@
 /** What visitors asked and nothing was found for: answered in one step, or dismissed. */
-
 import { useRef, useState } from "preact/hooks";
 import { call, fieldProblem } from "../lib/api.ts";
 import { countOf } from "../lib/format.ts";

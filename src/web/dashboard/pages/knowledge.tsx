@@ -1,5 +1,4 @@
 /** `/app/companions/:id/knowledge`: what a companion may read, what is found there, and what is missing. */
-
 import { Search } from "lucide-preact";
 import { useState } from "preact/hooks";
 import { type CompanionPageProps, companionPage } from "../companion/companion-frame.tsx";
