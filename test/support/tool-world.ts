@@ -1,5 +1,4 @@
 /** A server whose companion has tools, and the owner's server that answers their calls. */
-
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { sealedAs, type Tool } from "../../src/domain/tool.ts";
