@@ -20,7 +20,7 @@ export const errorCodes = {
   unsupported_media_type: { status: 415, title: "Unsupported media type" },
   idempotency_mismatch: { status: 422, title: "Idempotency key reused with another body" },
   rate_limited: { status: 429, title: "Too many requests" },
-  quota_exceeded: { status: 429, title: "Daily quota exceeded" },
+  quota_exceeded: { status: 429, title: "Quota exceeded" },
   budget_exceeded: { status: 429, title: "Budget exceeded" },
   internal: { status: 500, title: "Internal error" },
   upstream_error: { status: 502, title: "Upstream error" },

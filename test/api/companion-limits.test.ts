@@ -71,6 +71,7 @@ describe("monthly_tokens", () => {
     const refused = await sendChat(server.url, embedToken, { message: "Hi" });
     expect(await readProblem(refused)).toMatchObject({
       code: "quota_exceeded",
+      title: "Quota exceeded",
       detail: expect.stringContaining("tokens for this month"),
     });
     const now = new Date();

@@ -114,9 +114,9 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
   },
   quota_exceeded: {
     meaning:
-      "The companion has used up its messages, or its voice sessions, of this UTC day; or a verified visitor has used up their own (`daily_per_visitor`).",
+      "The companion has used up its messages (those of the plan, or `daily_messages`), or its voice sessions, of this UTC day, or its `monthly_tokens` of this UTC month; or a verified visitor has used up their own messages (`daily_per_visitor`).",
     remedy:
-      "It is available again after midnight UTC (`Retry-After` has the seconds), or immediately on a plan with more of them.",
+      "It is available again when the UTC day or month ends (`Retry-After` has the seconds), or immediately after its owner has raised the limit, or on a plan with more of them.",
   },
   budget_exceeded: {
     meaning:

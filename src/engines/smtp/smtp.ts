@@ -56,7 +56,7 @@ async function converse(
     // A server on this machine has a certificate for another name, if any.
     tls: { ...(ca === undefined ? {} : { ca }), rejectUnauthorized: tls !== "none needed" },
     // The one time limit is below: the library's are for some waits alone.
-    ...{ connectionTimeout: 2 * timeoutMs, greetingTimeout: 2 * timeoutMs, socketTimeout: 2 * timeoutMs },
+    ...{ connectionTimeout: 10 * timeoutMs, greetingTimeout: 10 * timeoutMs, socketTimeout: 10 * timeoutMs },
     ...{ socketCloseTimeout: farewellMs, maxResponseSize: maxReplyBytes },
   });
   const { promise: broken, reject } = Promise.withResolvers<never>();

@@ -209,13 +209,9 @@ function describe(error: ValueError): string {
   switch (schema.type) {
     case "integer":
     case "number": {
-      const range = [
-        schema.minimum === undefined ? "" : ` of at least ${schema.minimum}`,
-        schema.maximum === undefined
-          ? ""
-          : `${schema.minimum === undefined ? " of" : " and"} at most ${schema.maximum}`,
-      ].join("");
-      return `Must be ${schema.type === "integer" ? "a whole number" : "a number"}${range}${nullable}.`;
+      const least = schema.minimum === undefined ? "" : ` of at least ${schema.minimum}`;
+      const most = schema.maximum === undefined ? "" : `${least ? " and" : " of"} at most ${schema.maximum}`;
+      return `Must be ${schema.type === "integer" ? "a whole number" : "a number"}${least}${most}${nullable}.`;
     }
     case "boolean":
       return `Must be true or false${nullable}.`;
