@@ -197,6 +197,9 @@ test("faults are named with their position, and nothing is applied", async () =>
     const refused = await refusal([sales], options);
     expect([refused.status, refused.errors.map(({ param }) => param)]).toEqual([400, Object.keys(options)]);
   }
+  // So many faults that the others are not named.
+  const unknown = Object.fromEntries(Array.from({ length: 120 }, (_, index) => [`x${index}`, 1]));
+  expect((await refusal([{ ...unknown, ...sales, tools: [null] }])).status).toBe(400);
   expect((await read("/api/companions")).data).toEqual([]);
   const huge = await refusal([{ ...sales, greeting: "x".repeat(9 * 1024 * 1024) }]);
   expect(huge).toMatchObject({ status: 413, code: "payload_too_large" });

@@ -75,6 +75,9 @@ test("nothing is created of a body that is wrong, and each field at fault is nam
   for (const [body, ...params] of wrong) {
     expectInvalid(await api.call("POST", "/api/webhooks", body), params);
   }
+  // So many faults that the others are not named.
+  const unknown = Object.fromEntries(Array.from({ length: 120 }, (_, index) => [`x${index}`, 1]));
+  expect(await api.call("POST", "/api/webhooks", { ...unknown, url: null })).toMatchObject({ status: 400 });
   expect((await api.call("GET", "/api/webhooks")).json.data).toEqual([]);
 });
 

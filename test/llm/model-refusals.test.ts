@@ -224,6 +224,7 @@ test("models without a system prompt get it before the first message, in whateve
       "messages[0].role: unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`",
     ],
     ["System role not supported", alternate],
+    ["This model does not support the 'system' role.", "This model does not support the 'developer' role."],
     ["Unsupported role: system", alternate],
     [alternate, alternate],
   ];
@@ -316,6 +317,25 @@ test("refusals without param or code are read from the message, in the words tha
     const fields = { temperature: 0.3, stop: ["END"], reasoningEffort: "low" as const, messages };
     expect(await ask(open(), "m", fields)).toMatchObject({ text: "ok" });
     expect(mock.requests.at(-1)?.body).not.toHaveProperty(name);
+  }
+});
+
+test("an accident of the server's that merely mentions what can be left out teaches nothing", async () => {
+  const accidents = [
+    "Deep thinking is not finished: the worker was lost",
+    "Too many replicas that support thinking are busy",
+    "Worker of model: stop requested",
+  ];
+  for (const message of accidents) {
+    mock.requests.length = 0;
+    mock.respond(async (_, response) => {
+      if (mock.requests.length === 1) return response.send(500, {}, openAiError(500, message, null, null).body);
+      await response.write(wholeStream(["ok"]).join(""));
+      response.end();
+    });
+    const fields = { stop: ["END"], reasoningEffort: "low" as const };
+    expect(await ask(open(), "m", fields)).toMatchObject({ text: "ok" });
+    expect([message, sent("reasoning_effort"), sent("stop")]).toEqual([message, ["low", "low"], [["END"], ["END"]]]);
   }
 });
 

@@ -1,5 +1,4 @@
 /** `GET /api/insights`: how conversations went, in figures. */
-
 import { Type as t } from "@sinclair/typebox";
 import { idParam, jsonResponse } from "../../http/api-description.ts";
 import { metadataFilters, type QueryPart, uuidQuery } from "../../http/query.ts";

@@ -1,5 +1,4 @@
 /** `/api/companions/{id}/sources`: what a companion reads, and what is found there. */
-
 import { missing, readId } from "../../domain/errors.ts";
 import { maxSources, passagesPerTurn } from "../../domain/knowledge.ts";
 import { jsonResponse } from "../../http/api-description.ts";
@@ -18,7 +17,6 @@ import { unansweredRoutes } from "./unanswered-routes.ts";
 
 const tag = "Knowledge" as const;
 
-/** That is another one after each PUT and each answer which it takes in, and the same however it is read. */
 export const knowledgeRoutes: readonly Route[] = [
   route({
     id: "listSources",

@@ -1,5 +1,4 @@
 /** `/api/companions/{id}/unanswered`: questions that knowledge had no answer to, and how they get one. */
-
 import { missing, readId } from "../../domain/errors.ts";
 import { maxSources } from "../../domain/knowledge.ts";
 import { idParam, jsonResponse } from "../../http/api-description.ts";

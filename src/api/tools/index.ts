@@ -15,6 +15,7 @@ import { toolTestRoute } from "./test-route.ts";
 
 const tag = "Tools" as const;
 const makeParams = () => ({ id: idParam("companion"), tool_id: idParam("tool") });
+
 async function requireCompanion({ store }: Pick<Services, "store">, accountId: string, id: string): Promise<string> {
   const companion = await store.companions.find(accountId, readId(id, "companion"));
   if (companion === null) throw missing("companion");

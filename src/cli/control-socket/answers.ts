@@ -1,5 +1,4 @@
 /** What a running server reports to its operator: what it runs with, without a secret, and what its checks find. */
-
 import type { OpenedServices } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";
 import { listRefusedConfigs } from "../../core/metrics/refused-configs.ts";

@@ -1,5 +1,4 @@
 /** Writes the letters of the outbox when they are sent: links, and what is about conversations, to the team or to a contact. */
-
 import type { LiveMessage } from "../../contracts/store/handoffs.ts";
 import type { DueMail } from "../../contracts/store/mails.ts";
 import type { Store } from "../../contracts/store/store.ts";

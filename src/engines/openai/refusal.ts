@@ -22,7 +22,7 @@ const teaching: ReadonlySet<number | null> = new Set([400, 404, 422, 500]);
 /** A member whose name is a word that people use: in quotation marks, or where providers put the name of a member. */
 const member = (name: string) =>
   new RegExp(
-    `['"\`]${name}['"\`]|\\bbody\\.${name}\\b|\\b(parameter|argument|property|supplied:|model:) ${name}\\b|\\b${name}: extra\\b`,
+    `['"\`]${name}['"\`]|\\bbody\\.${name}\\b|\\b(parameter|argument|property|supplied:|this model:) ${name}\\b|\\b${name}: extra\\b`,
     "gi",
   );
 
@@ -32,7 +32,7 @@ const namesOf: Readonly<Record<Optional, { param: RegExp; words: RegExp }>> = {
   effort: {
     param: /^reasoning(_effort|\.effort)?$/,
     words:
-      /\breasoning[_.]?effort\b|['"`]reasoning['"`]|\b(think|reasoning) value\b|\bsupport thinking\b|\bthinking (level|is not)\b/gi,
+      /\breasoning[_.]?effort\b|['"`]reasoning['"`]|\b(think|reasoning) value\b|(\bnot|n['’]t) support thinking\b|\bthinking (level|is not (supported|enabled|available|allowed))\b/gi,
   },
   stop: { param: /^stop$/, words: member("stop") },
   stream_options: { param: /^stream_options\b/, words: /\bstream_options\b|\binclude_obfuscation\b/gi },
@@ -59,7 +59,7 @@ const newerBound = /\bmax_completion_tokens\b/gi;
 const unknownMember =
   /unsupported|not supported|unknown|unrecognized|unexpected|extra.?(inputs|forbidden)|not permitted/i;
 const refusedRole =
-  /(system|developer)\W+(role|messages?|instructions?)\b.*\bnot\b|(not?|n['’]t) support\W+(the )?(system|developer)|\brole\W+(system|developer)\b.*\bnot\b|(unsupported|unknown|invalid) (role|variant)\W+(system|developer)|only user and assistant roles|unexpected (message )?role/gi;
+  /(system|developer)\W+(role|messages?|instructions?)\b.*\bnot\b|(not?|n['’]t) support\W+(the\W+)?(system|developer)|\brole\W+(system|developer)\b.*\bnot\b|(unsupported|unknown|invalid) (role|variant)\W+(system|developer)|only user and assistant roles|unexpected (message )?role/gi;
 /** The parameter is known, and its value out of range: others may be accepted. */
 const outOfRange = /\b(above|below|maximum|minimum|between|range|less than|greater than|at most|at least)\b|<=|≤/i;
 const anyBound = /^max_(completion_|output_)?tokens$/;

@@ -3,6 +3,7 @@ import { type ObjectOptions, type TObject, type TProperties, Type as t } from "@
 import type { FieldError } from "../../domain/errors.ts";
 import { isJsonObject } from "../../domain/json.ts";
 import { later } from "../../lib/later.ts";
+import { maxListedErrors } from "./schema.ts";
 
 /** Creates named schemas on first use, so that a start without a request for the API document creates none. */
 export function namedObject<Fields extends TProperties>(
@@ -34,9 +35,9 @@ export function omitReadOnly(body: unknown, { schema }: { readonly schema: TObje
   return Object.fromEntries(Object.entries(body).filter(([name]) => !isReadOnly(name)));
 }
 
-/** What of a body has no fault: further checks need values of the right types. */
+/** What of a body has no fault: further checks need values of the right types. A truncated list does not name all others. */
 export function pickSound<Body extends object>(body: unknown, errors: readonly FieldError[]): Partial<Body> {
-  if (!isJsonObject(body)) return {};
+  if (!isJsonObject(body) || errors.length >= maxListedErrors) return {};
   const faulty = new Set(errors.map(({ param }) => param.split(".", 1)[0]));
   return Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name))) as Partial<Body>;
 }
