@@ -132,8 +132,8 @@ function openReply(read: (listeners: ReplyListeners) => AsyncIterable<string>): 
   const calls = new Map<string, ToolCallState>();
   const fragments = withOwnErrors(
     read({
-      onSources(told) {
-        sources = told;
+      onSources(cited) {
+        sources = cited;
       },
       onTool: (call) => void calls.set(call.call_id, call),
       onConfirm(asked) {

@@ -86,7 +86,7 @@ export interface ApiCall {
   headers?: Readonly<Record<string, string>>;
   /** Another content than JSON. */
   text?: { type: string; content: string } | undefined;
-  /** The same, with a type of its own. A form's boundary is a new one at each try, its name is not. */
+  /** The same, with its own type. A form's boundary is a new one at each try, its name is not. */
   form?: FormData | Blob | undefined;
   /** Once more, it could do another thing than the first time: then only a refusal is tried again. */
   isOnce?: boolean;

@@ -65,7 +65,7 @@ export interface ReplyReader {
 /**
  * Split on lines, ignore those that do not start with `data: `, stop at the terminator, parse the rest as JSON.
  * The bytes may be cut anywhere, within a character too. What a named event means is known by its members: its name is a
- * line of its own, which is ignored, but for that of an offer, which has none.
+ * separate line, which is ignored, except that of an offer, which has none.
  */
 export function createReplyReader(): ReplyReader {
   const decoder = new TextDecoder();

@@ -13,7 +13,7 @@ interface Message {
 }
 /** Not by its name: the browser's own types are none of a test's. */
 const file = join(import.meta.dir, "../../src/web/widget/live-messages.ts");
-const addTold: (kept: Message[], drawn: Message[], told: LiveMessage) => Message[] = (await import(file)).addTold;
+const addLive: (kept: Message[], drawn: Message[], told: LiveMessage) => Message[] = (await import(file)).addLive;
 
 const asked: Message = { id: "q", role: "user", text: "How long?", at: 1, state: "done" };
 const reply = (fields: Partial<Message>): Message => {
@@ -25,23 +25,23 @@ const told = (seq: number, type: LiveMessage["author"]["type"], text: string): L
 };
 
 test("a reply that could not be read to its end has the rest as it is told", () => {
-  const kept = addTold([asked, reply({})], [], told(2, "companion", "It takes three days."));
+  const kept = addLive([asked, reply({})], [], told(2, "companion", "It takes three days."));
   expect(kept[1]).toMatchObject({ text: "It takes three days.", state: "done", isOpen: undefined, seq: 2 });
 });
 
 test("a reply under way is gone on with by its own stream, and has the rest only once that has failed", () => {
   const streaming = reply({ state: "streaming" });
-  const kept = addTold([asked, streaming], [streaming], told(2, "companion", "It takes three days."));
+  const kept = addLive([asked, streaming], [streaming], told(2, "companion", "It takes three days."));
   expect(streaming).toMatchObject({ text: "It takes", state: "streaming" });
   streaming.state = "incomplete";
-  addTold(kept, [streaming], told(3, "person", "Two, in fact."));
+  addLive(kept, [streaming], told(3, "person", "Two, in fact."));
   expect(streaming).toMatchObject({ text: "It takes three days.", state: "done" });
 });
 
 test("a reply that the visitor stopped, or that says something else, stays as it was read", () => {
   const [stopped, other] = [reply({ state: "stopped" }), reply({})];
-  addTold([asked, stopped], [], told(2, "companion", "It takes three days."));
-  addTold([asked, other], [], told(2, "companion", "Three days."));
+  addLive([asked, stopped], [], told(2, "companion", "It takes three days."));
+  addLive([asked, other], [], told(2, "companion", "Three days."));
   expect([stopped, other]).toMatchObject([
     { text: "It takes", state: "stopped" },
     { text: "It takes", state: "incomplete" },

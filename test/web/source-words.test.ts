@@ -4,7 +4,7 @@ import {
   describeChanges,
   describeState,
   findFileProblem,
-  findWayOut,
+  findRemedy,
   looksLikeSitemap,
 } from "../../src/web/dashboard/knowledge/source-words.ts";
 import { toAddress } from "../../src/web/dashboard/lib/address.ts";
@@ -43,13 +43,13 @@ test("a source's state tells how far it is, and its error what to do", () => {
     ...["Queued", "Indexing", "Indexing 12 of 214 pages", "Indexing, 1 page so far"],
     ...["Ready with warnings", "Failed"],
   ]);
-  expect(findWayOut(sourceOf({ status: "failed", error: "It is empty." }))).toBe(
+  expect(findRemedy(sourceOf({ status: "failed", error: "It is empty." }))).toBe(
     "The last version stays live. Replace the file or delete it.",
   );
   const scan = "This PDF has no text: its pages are pictures. Add the text itself.";
-  expect(findWayOut(sourceOf({ status: "failed", error: scan, chunks: 0 }))).toBe("");
-  expect(findWayOut(sourceOf({ status: "queued", error: "No host." }))).toBe("Retrying automatically.");
-  expect(findWayOut(ready)).toBe("");
+  expect(findRemedy(sourceOf({ status: "failed", error: scan, chunks: 0 }))).toBe("");
+  expect(findRemedy(sourceOf({ status: "queued", error: "No host." }))).toBe("Retrying automatically.");
+  expect(findRemedy(ready)).toBe("");
 });
 
 test("readings that end are told once, one by its name and several by their number", () => {

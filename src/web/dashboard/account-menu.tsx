@@ -1,4 +1,4 @@
-/** The menu of the person who is signed in: their account, the theme, help, and the way out. */
+/** The menu of the person who is signed in: their account, the theme, help, and the sign-out. */
 import { ChevronsUpDown, CircleHelp, LogOut, type LucideIcon, Monitor, Moon, Sun, UserRound } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { toSentence } from "./lib/api.ts";

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { budgetsPath, usePath } from "./lib/router.ts";
 import { budgetAlarm, hasInbox, refreshSession, useSession } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
-import { Alarm } from "./place.tsx";
+import { Alarm } from "./nav-entry.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { IconButton } from "./ui/button.tsx";
 import { lazy } from "./ui/lazy.tsx";

@@ -69,7 +69,7 @@ function Screen() {
   const failure = use(sessionFailure);
   const at = usePath();
   const found = matchRoute(at);
-  const isDoor = found?.route.access === "public";
+  const isPublic = found?.route.access === "public";
   const isKnown = signedIn !== undefined;
   const target = redirectOf(at, found?.route.access, signedIn);
 
@@ -84,9 +84,9 @@ function Screen() {
       </main>
     );
   }
-  if (target !== null || (!isKnown && !isDoor)) return <Splash />;
+  if (target !== null || (!isKnown && !isPublic)) return <Splash />;
   const outlet = <Outlet found={found} />;
-  if (isDoor) return outlet;
+  if (isPublic) return outlet;
   return signedIn && mustSetUpTotp(signedIn) ? <SetUpFrame>{outlet}</SetUpFrame> : <Frame>{outlet}</Frame>;
 }
 

@@ -20,7 +20,7 @@ import { AccountMenu } from "./account-menu.tsx";
 import { budgetsPath, homePath, visitorKeysPath } from "./lib/router.ts";
 import { hasInbox, useSession } from "./lib/session.ts";
 import type { SignedIn } from "./lib/types.ts";
-import { Place } from "./place.tsx";
+import { NavEntry } from "./nav-entry.tsx";
 import { lazy } from "./ui/lazy.tsx";
 import { Wordmark } from "./ui/wordmark.tsx";
 
@@ -110,11 +110,11 @@ export function Sidebar() {
               {entries.map((entry) =>
                 entry === inboxEntry ? (
                   <li key={entry}>
-                    <InboxPart is="place" />
+                    <InboxPart is="entry" />
                   </li>
                 ) : (
                   <li key={entry.href}>
-                    <Place {...entry} />
+                    <NavEntry {...entry} />
                   </li>
                 ),
               )}

@@ -4,11 +4,11 @@ import { countOf, formatDay, formatInstant, formatNumber } from "./lib/format.ts
 import { useEvery, useLoad } from "./lib/load.ts";
 import type { Status } from "./lib/types.ts";
 
-const lookEveryMs = 20_000;
+const refreshEveryMs = 20_000;
 
 export function StatusBanner() {
   const { data, reload } = useLoad<Status>("/api/status");
-  useEvery(lookEveryMs, () => void reload());
+  useEvery(refreshEveryMs, () => void reload());
   return (
     <div role="status">
       {(data?.silent_models ?? []).map(({ model, detail, advice, replies, since }) => (

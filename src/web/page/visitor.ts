@@ -9,7 +9,7 @@ interface Chat extends HTMLElement {
 
 const given = takeGiven();
 const isRequired = document.currentScript?.dataset.visitors === "required";
-/** The tab's own: it must outlive a reload, which on phones comes by itself. The widget forgets it with all else. */
+/** The tab's own: it must outlive a reload, which phones do on their own. The widget forgets it with all else. */
 const key = `companion:${location.pathname.split("/")[2]}:visitor-token`;
 const token = keep(given);
 

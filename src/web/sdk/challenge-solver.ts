@@ -1,4 +1,4 @@
-/** Solves a companion's challenges; a file of its own, which only those load who are asked for one. */
+/** Solves a companion's challenges; a separate file, loaded only where one is asked for. */
 
 import type { Challenge } from "../../reply-stream/errors.ts";
 import { search } from "./challenge-search.ts";
@@ -53,7 +53,7 @@ function searchInWorker(task: Task, signal: AbortSignal | undefined): Promise<nu
       url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
       worker = new Worker(trust(url));
       worker.onmessage = ({ data }) => give(data);
-      // Refused by the page's policy: some browsers throw then, some tell it so.
+      // Refused by the page's policy: some browsers throw then, some report it like this.
       worker.onerror = () => give(null);
       worker.postMessage(task);
     } catch {

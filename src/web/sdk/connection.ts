@@ -11,7 +11,7 @@ export interface ConnectionOptions {
   fetch?: Fetch | undefined;
   /** Silence that ends a request with `timeout`; default 30 000. While a reply is awaited the server speaks every 10 s. */
   timeoutMs?: number | undefined;
-  /** The longest `Retry-After` that is waited out by itself; default 5000. Longer ones are thrown, with `retryAfterMs`. */
+  /** The longest `Retry-After` that is waited out automatically; default 5000. Longer ones are thrown, with `retryAfterMs`. */
   maxRetryWaitMs?: number | undefined;
 }
 
@@ -45,21 +45,21 @@ export interface CompanionConfig {
   has_text_agent: boolean;
   /** `none`, or the voice-agent provider in use. */
   voice_provider: string;
-  /** Present where messages may need a proof of work, which `chat` and `voice` do by themselves. */
+  /** Present where messages may need a proof of work, which `chat` and `voice` do automatically. */
   challenge?: true;
   /** Suggested first questions; absent where there are none. */
   starters?: string[];
   /** Present where people of the team may step in. */
   handoff?: {
     available: boolean;
-    /** When somebody is available again; null while somebody is, and where that is not known. */
+    /** When someone is available again; null while someone is, and where that is not known. */
     reopens_at: string | null;
     /** Whether visitors may ask for a person. */
     ask: boolean;
     /** Whether people may write in any conversation: listen while the chat is open. */
     listen: boolean;
   };
-  /** Present where visitors may leave a contact: while nobody is available, or always. */
+  /** Present where visitors may leave a contact: while no one is available, or always. */
   leads?: { when: "unavailable" | "always"; consent_text: string };
   /** Present where visitors may rate replies. */
   ratings?: true;
@@ -115,7 +115,7 @@ export function createConnection({
   return connection;
 }
 
-/** The same connection, whose requests are opened in another way. */
+/** The same connection, whose requests are opened differently. */
 export function openBy(open: Connection["open"], { config }: Connection): Connection {
   return { open, load: (...call) => readJson(open(...call)), config };
 }

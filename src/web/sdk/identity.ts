@@ -1,4 +1,4 @@
-/** A visitor whom the website vouches for: the token, asked anew in time, and whose ids this browser keeps. */
+/** A visitor whom the website vouches for: the token, requested again in time, and whose ids this browser keeps. */
 
 import { CompanionError } from "../../reply-stream/errors.ts";
 import { type Connection, openBy } from "./connection.ts";
@@ -10,7 +10,7 @@ import { everywhere, forgetCompanion, type StorageName, type TextStorage } from 
 /** So long before its end a token is no longer used. */
 const marginMs = 60_000;
 
-/** A function returns null where nobody is signed in. */
+/** A function returns null where no one is signed in. */
 export type TokenSource = string | (() => string | null | Promise<string | null>) | null;
 
 export interface Identity {
@@ -24,7 +24,7 @@ export interface Identity {
 }
 
 interface VisitorToken {
-  /** Empty: nobody is signed in. */
+  /** Empty: no one is signed in. */
   text: string;
   sub: string;
   /** Epoch milliseconds; not a number, and so never over, where the token does not say. */
@@ -43,10 +43,10 @@ export function createIdentity(
   let owner: string | null = null;
   let gone = new AbortController();
 
-  function forget(places: readonly StorageName[]): void {
+  function forget(areas: readonly StorageName[]): void {
     for (const key of [visitorKey(token), sessionKey(token), pendingKey(token), subKey(token)])
       removeKept(storage, key);
-    forgetCompanion(token, places);
+    forgetCompanion(token, areas);
     gone.abort(new DOMException("The visitor has gone.", "AbortError"));
     gone = new AbortController();
   }
@@ -66,7 +66,7 @@ export function createIdentity(
       return next;
     });
     current = asked;
-    // The next request asks anew.
+    // The next request asks again.
     asked.catch(() => current === asked && drop());
     return asked;
   }
@@ -75,7 +75,7 @@ export function createIdentity(
     current = known = null;
   }
 
-  /** Another tab may have signed somebody in or out. */
+  /** Another tab may have signed someone in or out. */
   function readOwner(): string | null {
     return storage.getItem(subKey(token)) || null;
   }
@@ -91,7 +91,7 @@ export function createIdentity(
     if ((kept || (await merge(text))) && !visitor.aborted) storage.setItem(subKey(token), sub);
   }
 
-  /** False where the server verifies nobody, or refuses the token; then the request itself will say so. */
+  /** False where the server verifies no one, or refuses the token; then the request itself will say so. */
   async function merge(text: string): Promise<boolean> {
     const sessionId = readId(storage, sessionKey(token));
     if (!sessionId) return true;
@@ -135,7 +135,7 @@ export function createIdentity(
       const asked = getToken();
       if (asked) await abortable(asked, signal);
     },
-    // The configuration tells nothing that is anybody's own.
+    // The configuration has nothing that belongs to one visitor.
     connection: openBy(open, plain),
   };
 }

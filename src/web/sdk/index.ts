@@ -59,12 +59,12 @@ export interface Companion extends Ids, People {
   readonly pending: PendingReply | null;
   config(options?: ConfigOptions): Promise<CompanionConfig>;
   /**
-   * Sends the message and yields the reply, fragment by fragment, each once: after a cut it comes back by itself. It ends
+   * Sends the message and yields the reply, fragment by fragment, each once: after a cut it comes back automatically. It ends
    * normally only when the reply is complete; one that was cut off throws `CompanionError` with the code `incomplete`, and
    * the reason as its `cause` where there is one. Leaving the loop and the signal are the stop button: they end the reply
    * at the server, which keeps what there is of it.
    *
-   * A reply that ended incomplete is not asked for again by itself: the same message sent once more is a new message, and
+   * A reply that ended incomplete is not requested again automatically: the same message sent once more is a new message, and
    * the model sees both. Only where the error has `isCut` the reply may still be had: by `resume`, or by the same
    * `messageId`.
    */
@@ -85,18 +85,18 @@ export interface Companion extends Ids, People {
   voice(options?: CallOptions): Promise<VoiceSession>;
   /**
    * Says who the visitor is, by a token that the website's server has signed, or by a function that fetches one: it is
-   * asked when the first request needs it, and anew a minute before the token ends or when the server refuses it. Of a
+   * asked when the first request needs it, and again a minute before the token ends or when the server refuses it. Of a
    * function that fails, requests reject with `identify_failed`. What the visitor said before without a token is taken
    * along; what another one left in this browser is forgotten.
    *
-   * A function that returns null says that nobody is signed in: requests go without a token, and an anonymous visitor's
+   * A function that returns null says that no one is signed in: requests go without a token, and an anonymous visitor's
    * ids stay. After a visitor with a token it signs out, as `null` does.
    *
    * `null` signs out: whatever this browser keeps of the companion is forgotten, replies under way are left, and new ids
    * begin.
    */
   identify(visitor: TokenSource): void;
-  /** Resolves once the visitor's token is there and `sessionId` is theirs; rejects as a request would. Without one at once. */
+  /** Resolves once the visitor's token is there and `sessionId` is theirs, without one immediately; rejects as a request would. */
   ready(options?: CallOptions): Promise<void>;
   /** A verified visitor's own conversations, newest first. */
   conversations(options?: CallOptions & { limit?: number; cursor?: string }): Promise<ConversationPage>;
@@ -217,7 +217,7 @@ export function createCompanion(options: CompanionOptions): Companion {
   };
 }
 
-/** By way of JSON, which leaves out what is undefined. */
+/** Via JSON, which leaves out what is undefined. */
 function toQuery(fields: object): URLSearchParams {
   return new URLSearchParams(JSON.parse(JSON.stringify(fields)));
 }

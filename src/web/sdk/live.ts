@@ -117,7 +117,7 @@ export function createListening(connection: Connection) {
           if (tries) onConnection?.(true);
           tries = 0;
           if (value.type === "state") state = value.state;
-          // Told again after a cut.
+          // Sent again after a cut.
           if (value.type === "message" && value.seq <= cursor) continue;
           if (value.type === "message") cursor = value.seq;
           yield value;

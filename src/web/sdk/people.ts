@@ -11,7 +11,7 @@ export interface PersonAsked {
   state: "companion" | "waiting" | "person";
   until: string | null;
   available: boolean;
-  /** When somebody is available again; null while somebody is, and where that is not known. */
+  /** When someone is available again; null while someone is, and where that is not known. */
   reopens_at: string | null;
   /** Whether `leaveContact` is taken now. */
   contact: boolean;

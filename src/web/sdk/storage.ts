@@ -53,8 +53,8 @@ export function keyPrefix(token: string): string {
 export const everywhere = ["localStorage", "sessionStorage"] as const;
 
 /** Removes all that is kept of a companion there, whichever part wrote it. */
-export function forgetCompanion(token: string, places: readonly StorageName[] = everywhere): void {
-  for (const name of places) {
+export function forgetCompanion(token: string, areas: readonly StorageName[] = everywhere): void {
+  for (const name of areas) {
     try {
       for (const key of Object.keys(globalThis[name])) {
         if (key.startsWith(keyPrefix(token))) globalThis[name].removeItem(key);

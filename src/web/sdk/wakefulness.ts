@@ -3,7 +3,7 @@ import { CompanionError } from "../../reply-stream/errors.ts";
 import { sleep } from "../../reply-stream/waiting.ts";
 import { joinSignals } from "./signals.ts";
 
-/** After so long nobody waits for a network any more. */
+/** After so long no one waits for a network any more. */
 const maxOfflineMs = 10 * 60_000;
 
 /** A signal that ends one connection: with the call, or when the network has changed, for what was open is dead then. */

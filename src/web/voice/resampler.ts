@@ -17,9 +17,9 @@ function makeResampler(fromRate: number, toRate: number): Resampler {
     full(samples) {
       const result: number[] = [];
       const at = (index: number) => (index < 0 ? previous : (samples[index] ?? 0));
-      const between = (place: number) => {
-        const index = Math.floor(place);
-        return at(index) + (at(index + 1) - at(index)) * (place - index);
+      const between = (position: number) => {
+        const index = Math.floor(position);
+        return at(index) + (at(index + 1) - at(index)) * (position - index);
       };
       const parts = Math.max(1, Math.ceil(step));
       // The last old sample is kept as the left neighbour of the next call's first.

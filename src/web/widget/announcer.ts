@@ -1,4 +1,4 @@
-/** Tells screen readers what happens: a reply by whole sentences, since token by token nobody can follow. */
+/** Announces to screen readers what happens: a reply by whole sentences, since no one can follow it token by token. */
 import type { Message } from "./conversation.ts";
 import { h } from "./dom.ts";
 import type { Words } from "./markdown-leaves.ts";

@@ -1,4 +1,4 @@
-/** What the web build puts in place of these names. */
+/** What the web build puts instead of these names. */
 
 /** The style sheets, minified. */
 declare const LAUNCHER_STYLE: string;

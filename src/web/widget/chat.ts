@@ -38,7 +38,7 @@ export class Chat {
     this.#unwatch = this.#transcript.watch(() => this.#follow());
   }
 
-  /** Shows what is kept, and goes on with what was under way. `visitor`: who the page says that it is, if anybody. */
+  /** Shows what is kept, and goes on with what was under way. `visitor`: who the page says that it is, if anyone. */
   start(visitor: TokenSource): void {
     if (visitor) void this.identify(visitor);
     else if (!this.client.isForeign) this.#begin();
@@ -75,7 +75,7 @@ export class Chat {
     return !!this.waiting || !!this.#arrival;
   }
 
-  /** Sends a message, or keeps it until it can be sent; resolves when its reply has ended, in whatever way. */
+  /** Sends a message, or keeps it until it can be sent; resolves when its reply has ended, however it did. */
   async send(text: string): Promise<void> {
     await this.#arrival;
     if (this.client.isForeign) await this.identify(null);
@@ -137,7 +137,7 @@ export class Chat {
     this.#replies.part();
   }
 
-  /** The page goes away: the next one, or another tab, may go on with the reply at once. */
+  /** The page goes away: the next one, or another tab, may go on with the reply immediately. */
   leave(): void {
     this.#transcript.save({ seenAt: 0 });
   }
@@ -153,7 +153,7 @@ export class Chat {
     this.change((kept) => [...kept, { ...makeMessage(role, "done"), text }]);
   }
 
-  startAnew(): void {
+  restart(): void {
     this.#switch([], () => this.client.newConversation());
   }
 
@@ -167,7 +167,7 @@ export class Chat {
 
   /** Shows what this visitor has said, here or on another device; for null nothing, and forgets it. */
   async identify(visitor: TokenSource): Promise<void> {
-    // Pages say it again and again, mostly of the same visitor: then nothing is to be seen of it.
+    // Pages say it again and again, mostly of the same visitor: then nothing of it may show.
     const isAgain = visitor && this.client.visitor && !this.#arrival;
     if (!isAgain) this.#replies.part();
     this.client.identify(visitor);
@@ -190,7 +190,7 @@ export class Chat {
     this.#listener.changed();
   }
 
-  /** The token of now may be another visitor's than the one before, or nobody's: then what is drawn is not theirs. */
+  /** The token of now may be another visitor's than the one before, or no one's: then what is drawn is not theirs. */
   async #meet(): Promise<void> {
     const { visitor, sessionId, isKnown } = this.client;
     await this.client.ready().catch(() => {});
@@ -221,7 +221,7 @@ export class Chat {
   /** Applies the changes of other tabs. */
   #follow(): void {
     if (this.#arrival || this.client.isForeign) return;
-    // A new conversation has begun there: nobody waits for this reply any more.
+    // A new conversation has begun there: no one waits for this reply any more.
     if (this.isStreaming && this.#transcript.turn?.sessionId !== this.client.sessionId) this.stop();
     const before = this.messages.at(-1)?.id;
     this.#transcript.load();

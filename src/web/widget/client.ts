@@ -13,7 +13,7 @@ import { openLine, pause } from "../sdk/wakefulness.ts";
 import type { Decision } from "./conversation.ts";
 import type { PanelHost } from "./panel-host.ts";
 
-/** How long a message may wait for the visitor's new token before that is to be seen. */
+/** How long a message may wait for the visitor's new token before that shows. */
 export const patienceMs = 300;
 /** Before the first try to come back to a reply. */
 const firstWaitMs = 1000;
@@ -87,7 +87,7 @@ export function createClient(host: PanelHost) {
 
   let isAsked = false;
 
-  /** Asked since the configuration was loaded: from then on by the SDK at once. */
+  /** Asked since the configuration was loaded: from then on by the SDK immediately. */
   function isAskedNow(error: unknown): boolean {
     const isNow = (error as CompanionError).code === "challenge_required";
     isAsked ||= isNow;
@@ -141,18 +141,18 @@ export function createClient(host: PanelHost) {
     /** Yields what follows `received`. */
     async *reply(
       reply: PendingReply,
-      { received, isNew, stop, leave, ...told }: ReplyOptions,
+      { received, isNew, stop, leave, ...handlers }: ReplyOptions,
     ): AsyncGenerator<string, void, undefined> {
       const message = nameMessage(reply, ids.visitorId);
       const joined = joinSignals(stop, leave);
-      const call = { signal: stop, leave, ...told };
+      const call = { signal: stop, leave, ...handlers };
       let isOurs = true;
       try {
         let isBySdk = isNew && isHard();
         if (isNew && !isBySdk) {
           const line = openLine(joined.signal);
           try {
-            const options = { ...told, events: true as const, signal: line.signal };
+            const options = { ...handlers, events: true as const, signal: line.signal };
             const opened = await postMessage(connection, message, options);
             for await (const fragment of readReply(opened, options)) {
               received += fragment;
@@ -162,7 +162,7 @@ export function createClient(host: PanelHost) {
           } catch (error) {
             isBySdk = isAskedNow(error);
             if (joined.signal.aborted || !(isBySdk || (error as CompanionError).isCut)) throw error;
-            told.onConnection(isBySdk);
+            handlers.onConnection(isBySdk);
           } finally {
             line.close();
           }
@@ -181,10 +181,10 @@ export function createClient(host: PanelHost) {
     /** Decides on a call, and yields how the reply goes on. */
     async *decide(
       { callId, approve }: Pick<Decision, "callId" | "approve">,
-      { stop, leave, ...told }: DecisionOptions,
+      { stop, leave, ...handlers }: DecisionOptions,
     ): AsyncGenerator<string, void, undefined> {
       const joined = joinSignals(stop, leave);
-      const call = { ...told, signal: joined.signal };
+      const call = { ...handlers, signal: joined.signal };
       const body = { approve, session_id: ids.sessionId, visitor_id: ids.visitorId };
       try {
         yield* visitor

@@ -9,7 +9,7 @@ export interface Composer {
   element: HTMLElement;
   input: HTMLTextAreaElement;
   draw(): void;
-  /** Makes the field as high as its text, where the browser does not do that by itself. */
+  /** Makes the field as high as its text, where the browser does not do that automatically. */
   fit(): void;
   /** Shows what was written last in the conversation of now; `isOther`: the visitor has just gone to it. */
   restore(isOther: boolean): void;
@@ -29,7 +29,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
   const button = iconButton("send", icons.send, strings.send, () => (chat.isStreaming ? chat.stop() : submit()));
   const element = h("form", { class: "composer" }, h("div", { class: "field" }, input, button), count);
   const drafts = createDrafts(token);
-  let told = 0;
+  let announced = 0;
 
   const noteDraft = () => {
     if (!chat.client.isForeign) drafts.keep(chat.client.sessionId, input.value);
@@ -46,7 +46,7 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
   }
 
   function restore(isOther: boolean): void {
-    // To ask for the conversation's name makes one: nothing is to be kept for who only reads.
+    // Asking for the conversation's name makes one: nothing is kept for a visitor who only reads.
     if (isOther || chat.client.hasSession) input.value = drafts.find(chat.client.sessionId);
     draw();
   }
@@ -75,8 +75,8 @@ export function createComposer(chat: Chat, strings: Strings, announcer: Announce
     count.textContent = fill(left < 0 ? strings.over : strings.left, Math.abs(left));
     // Announced when a threshold is crossed, not at every keystroke.
     const level = left < 0 ? 2 : left > countFrom ? 0 : 1;
-    if (level > told) announcer.say(count.textContent);
-    told = level;
+    if (level > announced) announcer.say(count.textContent);
+    announced = level;
     fit();
   }
 

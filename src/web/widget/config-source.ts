@@ -56,7 +56,7 @@ export class ConfigSource {
 
   /**
    * Requests the configuration unless it is there, not before the server allows it; a failure is kept as `problem`.
-   * `isWanted`: somebody looks at the chat. Until then what a limit refused is not requested again by itself: the views
+   * `isWanted`: someone has the chat open. Until then what a limit refused is not requested again automatically: the views
    * of many pages would keep it full. `isOpened`: a visitor has just opened it, and need not wait.
    */
   async load(isWanted = false, isOpened = false): Promise<void> {

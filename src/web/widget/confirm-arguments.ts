@@ -35,13 +35,13 @@ export function drawArguments(
     return `${characters.slice(0, maxShortLength).join("")}…`;
   }
 
-  function fillIn(place: HTMLElement, value: unknown, depth: number): HTMLElement {
+  function fillIn(target: HTMLElement, value: unknown, depth: number): HTMLElement {
     const isList = Array.isArray(value);
     const entries = typeof value === "object" && value && depth < maxDepth ? Object.entries(value) : [];
     if (!entries.length) {
       const isEmpty = value === null || value === "" || /^(\[\]|\{\})$/.test(JSON.stringify(value));
-      place.append(h("bdi", {}, isEmpty ? "–" : toText(value)));
-      return place;
+      target.append(h("bdi", {}, isEmpty ? "–" : toText(value)));
+      return target;
     }
     const items: HTMLElement[] = [];
     for (const [name, part] of entries) {
@@ -49,10 +49,10 @@ export function drawArguments(
       const value = fillIn(h(isList ? "li" : "dd"), part, depth + 1);
       items.push(isList ? value : h("div", {}, h("dt", {}, h("bdi", {}, humanize(name))), value));
     }
-    if (!items.length) place.textContent = "…";
+    if (!items.length) target.textContent = "…";
     // Without bullets, some screen readers take it for no list.
-    place.append(isList ? h("ul", { role: "list" }, ...items) : h("dl", {}, ...items));
-    return place;
+    target.append(isList ? h("ul", { role: "list" }, ...items) : h("dl", {}, ...items));
+    return target;
   }
 
   into.replaceChildren();

@@ -22,7 +22,7 @@ export function createCard(
   { say }: Announcer,
 ): () => void {
   const strings = { ...confirmEnglish, ...words };
-  // Other tabs and scripts can write where it was kept: it may be another one at each look, or broken.
+  // Other tabs and scripts can write where it was kept: each read may find another one, or a broken one.
   const asked = () => Object(message.asks) as AskedCall;
   const title = String(asked().title);
   let trouble = "";

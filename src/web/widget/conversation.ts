@@ -25,7 +25,7 @@ export interface Message {
   /** Epoch milliseconds. */
   at: number;
   state: MessageState;
-  /** While a reply is under way: when its tab was last heard of. */
+  /** While a reply is under way: when its tab last reported. */
   seenAt?: number;
   /** Of a reply: what is missing may still be had from the server. */
   isOpen?: boolean | undefined;
@@ -39,9 +39,9 @@ export interface Message {
   asks?: AskedCall;
   /** It followed a decision, or has one: the visitor cannot ask for that once more. */
   isFinal?: boolean;
-  /** Its position in the conversation, where that was told. */
+  /** Its position in the conversation, where that is known. */
   seq?: number;
-  /** Of a reply that was read in part: all of it, as it was told. */
+  /** Of a reply that was read in part: all of it, as the server sent it. */
   whole?: string;
   /** The name of the person who wrote it; empty: that of the companion. */
   by?: string;
@@ -53,7 +53,7 @@ export interface Message {
 export interface Decision {
   callId: string;
   approve: boolean;
-  /** Takes note of a failure, or of a stop, which is null; returns what the visitor must be told of all the same, or null. */
+  /** Takes note of a failure, or of a stop, which is null; returns what the visitor must still be shown, or null. */
   fail(error: unknown, reply: Message): unknown;
 }
 
@@ -76,7 +76,7 @@ const maxEarlierLength = 300_000;
 /** A tab with a running reply reports at this interval; after three times as long it is considered closed. */
 export const pulseMs = 2_000;
 
-export interface ConversationKeeper {
+export interface ConversationStore {
   load(): Message[];
   /** Changes what is kept now, whichever tab wrote it; returns what it has become. */
   change(edit: (kept: Message[]) => Message[]): Message[];
@@ -88,7 +88,7 @@ export interface ConversationKeeper {
   watch(onChange: () => void): () => void;
 }
 
-export function createConversationKeeper(token: string): ConversationKeeper {
+export function createConversationStore(token: string): ConversationStore {
   const storage = openStorage("localStorage");
   const prefix = keyPrefix(token);
   const messagesKey = `${prefix}messages`;

@@ -14,7 +14,7 @@ export const elementName = "companion-chat";
 let defaultBaseUrl = "";
 let sheets: { shown: CSSStyleSheet; absent: CSSStyleSheet } | null = null;
 /** What has been logged to the console already. */
-const told = new Set<unknown>();
+const logged = new Set<unknown>();
 
 /** Where elements without `base-url` find their server: where the script came from. */
 export function setDefaultBaseUrl(url: string): void {
@@ -46,7 +46,7 @@ export class CompanionChat extends HTMLElement {
   #run = 0;
   #visitor: TokenSource = null;
   #given: CompanionConfig | null = null;
-  /** Of the dashboard, set before the element is on the page: answers all requests in the server's place. */
+  /** Of the dashboard, set before the element is on the page: answers all requests instead of the server. */
   fetch: Fetch | undefined;
   readonly #shadow = this.attachShadow({ mode: "open" });
 
@@ -87,12 +87,12 @@ export class CompanionChat extends HTMLElement {
   }
 
   newConversation(): void {
-    this.#whenReady(async (frame) => (await frame.getPanel()).startAnew());
+    this.#whenReady(async (frame) => (await frame.getPanel()).restart());
   }
 
   /**
    * Says who the visitor is: a token signed by the website's server, or a function that fetches one when it is needed,
-   * and returns null where nobody is signed in. `null` itself signs out: the panel is emptied, and this browser keeps
+   * and returns null where no one is signed in. `null` itself signs out: the panel is emptied, and this browser keeps
    * nothing of it.
    */
   identify(visitor: TokenSource): void {
@@ -150,7 +150,7 @@ export class CompanionChat extends HTMLElement {
     if (this.#given) source.give(this.#given);
     this.#shadow.adoptedStyleSheets = sheets ? [sheets.shown] : [];
     document.addEventListener("companion:open", this.#makeRoom);
-    // A panel that is open from the start is needed at once.
+    // A panel that is open from the start is needed immediately.
     if (mode !== "launcher") prefetchPanel(assetsUrl).catch(() => {});
     const lang = get("lang") || document.documentElement.lang;
     const locale = loadLocale(assetsUrl, lang, get("strings"));
@@ -169,7 +169,7 @@ export class CompanionChat extends HTMLElement {
         visitor: this.#visitor,
         side: get("position"),
         privacyUrl: get("privacy-url"),
-        place: this.#countLaunchersBefore(),
+        slot: this.#countLaunchersBefore(),
       });
     });
   }
@@ -203,7 +203,7 @@ export class CompanionChat extends HTMLElement {
     return [...launchers].indexOf(this);
   }
 
-  /** Panels share one place, so opening one closes the others. */
+  /** Panels share one position, so opening one closes the others. */
   #makeRoom = ({ target }: Event): void => {
     if (target !== this) this.#frame?.setOpen(false, false);
   };
@@ -224,6 +224,6 @@ function makeSheet(style: string): CSSStyleSheet {
 /** Reports to the website's owner, once and in the server's sentence, why there is no chat. */
 function warn(problem: Problem | null | undefined, error: unknown): void {
   const reason = isRefusal(problem?.code) && `there is no chat on ${location.origin}: ${Object(error).message}`;
-  if (!told.has(reason)) console.warn(`${elementName}:`, reason || error);
-  if (reason) told.add(reason);
+  if (!logged.has(reason)) console.warn(`${elementName}:`, reason || error);
+  if (reason) logged.add(reason);
 }

@@ -32,7 +32,7 @@ export interface FrameOptions {
   /** Ends with a slash. */
   assetsUrl: string;
   /** How many other launchers are beneath this one. */
-  place: number;
+  slot: number;
   emit(name: string, detail: unknown): void;
 }
 
@@ -89,7 +89,7 @@ export function createFrame(
     box,
     ...(isLauncher ? [launcher.button] : []),
   );
-  root.style.setProperty("--place", String(options.place));
+  root.style.setProperty("--slot", String(options.slot));
   let teaser: Promise<Teaser> | null = null;
 
   async function fillBox(): Promise<void> {

@@ -23,7 +23,7 @@ export interface Home {
   draw(): void;
 }
 
-/** Draws it in the conversation's place; `leave` is called as soon as the visitor has chosen. */
+/** Draws it instead of the conversation; `leave` is called as soon as the visitor has chosen. */
 export function showHome(
   chat: Chat,
   words: Strings,
@@ -36,7 +36,7 @@ export function showHome(
   if (!shadow.adoptedStyleSheets.includes(sheet)) shadow.adoptedStyleSheets.push(sheet);
   const format = new Intl.RelativeTimeFormat(lang, { style: "narrow", numeric: "auto" });
 
-  function tellAge(at: number): string {
+  function formatAge(at: number): string {
     const ageMs = Math.max(0, Date.now() - at);
     const [unit, size] = units.find(([, size]) => ageMs >= size) ?? now;
     return format.format(-Math.floor(ageMs / size), unit);
@@ -53,7 +53,7 @@ export function showHome(
     button.append(
       ...(label ? [h("span", { class: "label" }, label)] : []),
       h("span", { class: "about", dir: "auto" }, title?.text.slice(0, 200) ?? ""),
-      h("span", { class: "age" }, tellAge(messages.at(-1)?.at ?? 0)),
+      h("span", { class: "age" }, formatAge(messages.at(-1)?.at ?? 0)),
     );
     return button;
   }
@@ -74,7 +74,7 @@ export function showHome(
     { class: "home" },
     h("p", { class: "hello", dir: "auto" }, source.config ? greet(source.config, shadow.host, words) : ""),
     card(newest, "continue", strings.continue, () => go(newest)),
-    textButton("fresh", strings.restart, () => choose(() => chat.messages.length && chat.startAnew())),
+    textButton("fresh", strings.restart, () => choose(() => chat.messages.length && chat.restart())),
     ...(earlier.length ? [h("h2", {}, strings.earlier), h("ul", {}, ...earlier)] : []),
   );
   box.querySelector(".log")?.before(element);

@@ -17,9 +17,9 @@ function start(): void {
   }
   const { token } = script?.dataset ?? {};
   if (!script || !token) return;
-  const place = () => putOnPage(token, source, script);
-  if (document.body) place();
-  else document.addEventListener("DOMContentLoaded", place, { once: true });
+  const put = () => putOnPage(token, source, script);
+  if (document.body) put();
+  else document.addEventListener("DOMContentLoaded", put, { once: true });
 }
 
 function putOnPage(token: string, baseUrl: string, script: HTMLScriptElement): void {

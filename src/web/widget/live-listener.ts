@@ -1,4 +1,4 @@
-/** When the widget listens to a conversation: while somebody may write in it, in one tab of the browser. */
+/** When the widget listens to a conversation: while a person may write in it, in one tab of the browser. */
 import { CompanionError } from "../../reply-stream/errors.ts";
 import { sleep } from "../../reply-stream/waiting.ts";
 import type { LiveEvent } from "../sdk/live.ts";
@@ -47,7 +47,7 @@ export function createListener({ chat, host, read, write, isWanted }: PeoplePart
     } catch (error) {
       if (mine.stop.signal.aborted) return;
       isReplaced = Object(error).code === "replaced";
-      // The next message is answered by whoever it is.
+      // The server decides who answers the next message.
       if (error instanceof CompanionError && !isReplaced) write({ state: "companion", until: null });
     }
     if (current !== mine) return;

@@ -3,7 +3,7 @@ import type { LiveEvent, LiveMessage } from "../sdk/live.ts";
 import { h, textButton } from "./dom.ts";
 import { createListener } from "./live-listener.ts";
 import { createMarks } from "./live-marks.ts";
-import { addTold } from "./live-messages.ts";
+import { addLive } from "./live-messages.ts";
 import { createSound } from "./live-sound.ts";
 import type { PeopleParts } from "./people-parts.ts";
 import { peopleEnglish } from "./people-strings.ts";
@@ -33,9 +33,9 @@ export function createLive(parts: PeopleParts): Live {
   const { signal } = cleanUp;
   let trouble = "";
   let isCut = false;
-  let told: string[] = [];
-  let toldSeq = 0;
-  let toldSession: string | undefined;
+  let announced: string[] = [];
+  let announcedSeq = 0;
+  let announcedSession: string | undefined;
   let timer = 0;
 
   const listener = createListener(parts, {
@@ -97,7 +97,7 @@ export function createLive(parts: PeopleParts): Live {
   function receive(message: LiveMessage): void {
     const isPerson = message.author.type === "person";
     if (isPerson) write({ typingAt: 0 });
-    chat.change((kept) => addTold(kept, chat.messages, message));
+    chat.change((kept) => addLive(kept, chat.messages, message));
     if (isPerson && !isSeen()) sound.ring();
   }
 
@@ -176,15 +176,15 @@ export function createLive(parts: PeopleParts): Live {
     const shown = read().name || source.config?.name || "";
     const session = chat.messages.length ? client.sessionId : "";
     // The first message of a conversation is news, unlike those of one that is gone back to.
-    if (toldSession !== session && toldSession !== "") toldSeq = newestSeq();
-    toldSession = session;
+    if (announcedSession !== session && announcedSession !== "") announcedSeq = newestSeq();
+    announcedSession = session;
     const now = [trouble || text, isTyping ? fill(strings.typing, shown) : ""];
-    for (const [at, words = ""] of now.entries()) if (words !== told[at]) announcer.say(words);
-    told = now;
+    for (const [at, words = ""] of now.entries()) if (words !== announced[at]) announcer.say(words);
+    announced = now;
     for (const { seq = 0, by, text: words } of chat.messages) {
-      if (by !== undefined && seq > toldSeq) announcer.say(`${by || shown}: ${words}`);
+      if (by !== undefined && seq > announcedSeq) announcer.say(`${by || shown}: ${words}`);
     }
-    toldSeq = Math.max(toldSeq, newestSeq());
+    announcedSeq = Math.max(announcedSeq, newestSeq());
   }
 
   async function act(work: () => Promise<void>): Promise<void> {

@@ -10,7 +10,7 @@ export interface LogScroll {
   begin(isEmpty: boolean): void;
   /** More of what is there has come: it is shown by the button where it is out of sight. */
   grow(): void;
-  /** What `change` adds above leaves what is read where it is. */
+  /** What `change` adds above does not move what the visitor reads. */
   keep(row: HTMLElement, change: () => void): void;
   close(): void;
 }

@@ -38,7 +38,7 @@ export function createLogView(chat: Chat, strings: Strings, announcer: Announcer
   const element = h("div", {
     class: "log",
     role: "log",
-    // Not live by itself: the announcer speaks by the sentence.
+    // Not a live region: the announcer speaks by the sentence.
     "aria-live": "off",
     tabindex: 0,
     "aria-label": strings.conversation,
@@ -47,7 +47,7 @@ export function createLogView(chat: Chat, strings: Strings, announcer: Announcer
   const rows = createRows(list, scroll, createRowMaker(chat, strings, announcer, host, scroll));
   let greeted: unknown;
   let starters: HTMLElement;
-  let told = "";
+  let announced = "";
   let timer = 0;
 
   function drawIntro(): void {
@@ -102,8 +102,8 @@ export function createLogView(chat: Chat, strings: Strings, announcer: Announcer
     list.classList.toggle("barred", isBarred);
     // Once for each reason, not at every second.
     const reason = `${code}${isOffline}${pause}`;
-    if (reason !== told && element.offsetParent) say(sentence.textContent);
-    told = reason;
+    if (reason !== announced && element.offsetParent) say(sentence.textContent);
+    announced = reason;
     if (seconds > 0) timer = window.setTimeout(drawNotice, 1000);
   }
 

@@ -8,7 +8,7 @@ const known =
 const characters = new Map<string, string>();
 for (const [index, name] of known.entries()) if (index % 2 === 0) characters.set(name, known[index + 1] ?? "");
 
-/** The entity at this place, and how long it is written; null where there is none. */
+/** The entity at this index, and how long it is written; null where there is none. */
 export function readEntity(text: string, at: number): { char: string; length: number } | null {
   const [source, name = "", decimal, hex] =
     /^&(?:([a-z]{2,6}\d{0,2})|#(\d{1,7})|#x([\da-f]{1,6}));/i.exec(text.slice(at, at + 12)) ?? [];

@@ -12,14 +12,14 @@ export const reach = 2000;
 const maxHeld = 300;
 
 /** Up to where a paragraph is drawn for good, and the last node of that. */
-export interface Place {
+export interface Drawn {
   at: number;
   last: Node | null;
 }
 
 interface InlineOptions {
   /** Where to go on; moved along as far as `limit` allows. */
-  place?: Place;
+  drawn?: Drawn;
   /** What stands before it will not change, nor will what stands within `reach` behind it. */
   limit?: number;
   isInLink?: boolean;
@@ -38,12 +38,12 @@ export function renderInline<Element extends HTMLElement>(
   into: Element,
   text: string,
   isOpen: boolean,
-  { place = { at: 0, last: null }, limit = 0, isInLink = false }: InlineOptions = {},
+  { drawn = { at: 0, last: null }, limit = 0, isInLink = false }: InlineOptions = {},
 ): Element {
   /** At most one of each mark, the outermost first. */
   const open: { mark: Mark; at: number; element: HTMLElement }[] = [];
   let parent: HTMLElement = into;
-  let { at } = place;
+  let { at } = drawn;
 
   const add = (node: Node | string, length: number): true => {
     parent.append(node);
@@ -195,8 +195,8 @@ export function renderInline<Element extends HTMLElement>(
   while (at < text.length) {
     if (open[0] && at - open[0].at > reach) settle(0, false);
     if (at <= limit && !open.length) {
-      place.at = at;
-      place.last = into.lastChild;
+      drawn.at = at;
+      drawn.last = into.lastChild;
     }
     if (readSpecial(text.charAt(at))) continue;
     let end = at + 1;

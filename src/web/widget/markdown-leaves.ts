@@ -51,7 +51,7 @@ export function createParagraph(element: HTMLElement): Paragraph {
   let isLineWhole = true;
   /** Where the last lines that begin with a bar begin: of a table, most likely, whose second line has yet to come. */
   let barsAt = -1;
-  const place = { at: 0, last: null };
+  const drawn = { at: 0, last: null };
   /** Up to where it is drawn while more may follow: neither marks of a table, nor the list of what is cited. */
   const findHeld = () => {
     const at = /^\[\d{1,3}\] ?(?!\()/.test(text.slice(0, 7)) ? 0 : barsAt;
@@ -66,10 +66,10 @@ export function createParagraph(element: HTMLElement): Paragraph {
       text += lineAt > 0 && isNewLine ? `\n${line}` : line;
     },
     draw(isOpen) {
-      cutAfter(element, place.last);
+      cutAfter(element, drawn.last);
       const shown = isOpen ? text.slice(0, findHeld()) : text;
       // The last line but one may still become the head of a table; what is further back depends on nothing that comes.
-      renderInline(element, shown, isOpen, { place, limit: lineAt - (isLineWhole ? 2 : 1) * (reach + margin) });
+      renderInline(element, shown, isOpen, { drawn, limit: lineAt - (isLineWhole ? 2 : 1) * (reach + margin) });
     },
     save() {
       const kept = { text, lineAt, isLineWhole, barsAt };

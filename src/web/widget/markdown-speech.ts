@@ -26,8 +26,8 @@ export interface Reader {
 }
 
 export function createReader(words: Words): Reader {
-  let told = 0;
-  /** Up to here there is no end of a sentence but those that were told. */
+  let readTo = 0;
+  /** Up to here there is no end of a sentence but those that were read out. */
   let seen = 0;
   let fence: string | null = null;
   let isTable = false;
@@ -58,16 +58,16 @@ export function createReader(words: Words): Reader {
   return {
     read(text, isEnded) {
       const said: string[] = [];
-      sentenceEnd.lastIndex = Math.max(told, seen - maxEnd);
-      while (told < text.length) {
+      sentenceEnd.lastIndex = Math.max(readTo, seen - maxEnd);
+      while (readTo < text.length) {
         const isFound = sentenceEnd.test(text);
         if (!isFound && !isEnded) break;
         const end = isFound ? sentenceEnd.lastIndex : text.length;
-        const piece = text.slice(told, end);
-        const isLineStart = told === 0 || text.charAt(told - 1) === "\n";
+        const piece = text.slice(readTo, end);
+        const isLineStart = readTo === 0 || text.charAt(readTo - 1) === "\n";
         // The number of an item ends no sentence.
         if (isFound && isLineStart && piece.length < 16 && /^\s*\d+\.[^\S\n]$/.test(piece)) continue;
-        told = end;
+        readTo = end;
         const isHidden = !isLineStart && (fence !== null || isTable);
         const spoken = isHidden ? "" : isLineStart ? readLineStart(piece.trimEnd()) : toWords(piece);
         if (spoken) said.push(spoken);
@@ -78,7 +78,7 @@ export function createReader(words: Words): Reader {
   };
 }
 
-/** Where the words of a line begin, behind the marks of quotes and lists; a number is told. */
+/** Where the words of a line begin, behind the marks of quotes and lists; a number is read out. */
 function skipMarks(line: string): { at: number; number: string } {
   let at = skipSpace(line, 0);
   let number = "";

@@ -1,4 +1,4 @@
-/** Markdown as it streams in: whole lines are drawn once and for all, and only the last one anew with what has come. */
+/** Markdown as it streams in: whole lines are drawn once and for all, and only the last one again, with what has come. */
 import { createBlocks, type Frame } from "./markdown-blocks.ts";
 import { reach } from "./markdown-inline.ts";
 import type { Words } from "./markdown-leaves.ts";
@@ -13,7 +13,7 @@ export function createMarkdownView(into: HTMLElement, words: Words, frame?: Fram
   const blocks = createBlocks(into, words, frame);
   /** What stands before it is drawn for good. */
   let at = 0;
-  /** Up to here the text has been looked through for the ends of lines. */
+  /** Up to here the text has been searched for the ends of lines. */
   let seen = 0;
   /** Whether the beginning of the last line is drawn for good, too: otherwise an endless line would be drawn endlessly. */
   let isWithinLine = false;

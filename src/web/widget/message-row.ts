@@ -111,7 +111,7 @@ export function createRowMaker(
           );
         }
         if (isUser || (text === drawn?.text && state === drawn.state && work === drawn.work)) return;
-        // Gone on with after an end, or another one in its place.
+        // Gone on with after an end, or replaced by another one.
         if (drawn && (drawn.state !== "streaming" || !text.startsWith(drawn.text))) begin();
         const now = { text, state, work };
         drawn = now;

@@ -7,7 +7,7 @@ import type { launcherEnglish } from "./launcher-strings.ts";
 import type { Strings } from "./strings.ts";
 
 /** Incremented with every change here: the panel's file may be of another version than the page's script. */
-export const panelVersion = 5;
+export const panelVersion = 6;
 
 export interface PanelHost {
   shadow: ShadowRoot;
@@ -17,7 +17,7 @@ export interface PanelHost {
   token: string;
   baseUrl: string;
   connection: Connection;
-  /** Of the dashboard: in place of the browser's. */
+  /** Of the dashboard: instead of the browser's. */
   fetch: Fetch | undefined;
   /** Who the page says the visitor is; null where it does not. */
   visitor: TokenSource;
@@ -47,7 +47,7 @@ export interface Panel {
   focus(): void;
   /** Sends as if the visitor had written it; resolves when the reply has ended. */
   send(text: string): Promise<void>;
-  startAnew(): void;
+  restart(): void;
   identify(visitor: TokenSource): void;
   /** Ends all that is under way. */
   close(): void;

@@ -60,7 +60,7 @@ export async function loadFile<Module>(
     return await loadPinned();
   } catch {
     await new Promise((resolve) => setTimeout(resolve, secondTryMs));
-    // A URL of its own: some browsers cache a failed import.
+    // A different URL: some browsers cache a failed import.
     const query = `?${Date.now()}`;
     // After an upgrade the server has no files of the page's version. A page that chose its version gets no other.
     return origin.isPinned ? loadPinned(query) : import(/* @vite-ignore */ assetsUrl.replace("assets/", name + query));

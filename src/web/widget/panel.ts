@@ -1,4 +1,4 @@
-/** What is inside the panel: header, conversation and composer. A file of its own, fetched before it is needed. */
+/** What is inside the panel: header, conversation and composer. A separate file, fetched before it is needed. */
 import { createAnnouncer } from "./announcer.ts";
 import { Chat } from "./chat.ts";
 import { createClient } from "./client.ts";
@@ -58,8 +58,8 @@ export function createPanel(host: PanelHost): Panel {
   // Its own direction is for the letters alone: the line stands where the interface's lines begin.
   const name = h("span", { dir: "auto" });
   const instant = h("span", { class: "instant" }, ` · ${strings.instant}`);
-  const anew = iconButton("tool", icons.plus, strings.restart, () => {
-    chat.startAnew();
+  const restart = iconButton("tool", icons.plus, strings.restart, () => {
+    chat.restart();
     leaveHome();
     announcer.say(strings.restart);
     focus();
@@ -74,7 +74,7 @@ export function createPanel(host: PanelHost): Panel {
     const address = config && host.isOpen() && config.avatar_url;
     // The same one again would be loaded again.
     if (address && picture.getAttribute("src") !== address) picture.src = address;
-    anew.hidden = !chat.messages.length;
+    restart.hidden = !chat.messages.length;
     // A message can be written before the configuration is known; it waits.
     composer.element.hidden = config ? !config.has_text_agent : source.isRefused;
     people.draw();
@@ -113,7 +113,7 @@ export function createPanel(host: PanelHost): Panel {
   }
 
   function focus(): void {
-    // On touch screens the keyboard would cover what is to be read first.
+    // On touch screens the keyboard would cover what should be read first.
     const canType = !composer.element.hidden && !matchMedia("(pointer: coarse)").matches;
     const first = box.matches(".at-home") ? home?.element.querySelector("button") : canType && composer.input;
     (first || box).focus();
@@ -146,7 +146,7 @@ export function createPanel(host: PanelHost): Panel {
         h("div", { class: "subtitle" }, h("span", { class: "kind" }, strings.assistant), instant),
       ),
       voice.button,
-      anew,
+      restart,
       ...(host.isLauncher ? [shut] : []),
     ),
     log.element,
@@ -169,8 +169,8 @@ export function createPanel(host: PanelHost): Panel {
       leaveHome();
       return chat.send(text);
     },
-    startAnew() {
-      chat.startAnew();
+    restart() {
+      chat.restart();
       leaveHome();
     },
     identify: (visitor) => void chat.identify(visitor),
@@ -196,7 +196,7 @@ function followViewport(root: HTMLElement, changed: () => void, signal: AbortSig
   const view = window.visualViewport;
   if (!view) return;
   const follow = () => {
-    // Zoomed in, the visitor looks at a part of all that: it stays where it is.
+    // Zoomed in, the visitor sees only a part of the page: the panel stays where it is.
     if (view.scale > 1.01) return;
     const covered = window.innerHeight - view.height - view.offsetTop;
     root.style.setProperty("--view-top", `${view.offsetTop}px`);

@@ -19,7 +19,7 @@ export interface KeptPeople {
   /** The `seq` of the last message that was read. */
   seen: number;
   isOffered?: boolean;
-  /** Of an ask that met nobody. */
+  /** Of a request while no one was available. */
   reopens?: string | null | undefined;
   /** Whether a contact is taken now. */
   canLeave?: boolean;
@@ -36,7 +36,7 @@ export interface PeopleParts {
   element: HTMLElement;
   read(): KeptPeople;
   write(change: Partial<KeptPeople>): void;
-  /** Whether somebody may write now, or may have. */
+  /** Whether a person may write now, or may have. */
   isWanted(): boolean;
   /** For a contact. */
   openForm(): void;

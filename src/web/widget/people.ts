@@ -27,7 +27,7 @@ export function createPeople(chat: Chat, strings: Strings, announcer: Announcer,
     const none = { state: "companion" as const, name: null, until: null, reason: null, at: 0, typingAt: 0, seen: 0 };
     try {
       const { session, ...kept } = JSON.parse(storage.getItem(key) || "{}");
-      // To ask for an id makes one: nothing of it is to be kept for who has signed out.
+      // Asking for an id makes one: nothing of it may be kept for a visitor who has signed out.
       return session && session === client.sessionId ? { ...none, ...kept } : none;
     } catch {
       return none;
@@ -39,7 +39,7 @@ export function createPeople(chat: Chat, strings: Strings, announcer: Announcer,
     chat.isHeld = read().state !== "companion";
   }
 
-  /** Outside the companion, or asked, and while the panel is open: what came meanwhile is to be had for a day. */
+  /** Outside the companion, or asked, and while the panel is open: what came meanwhile can be fetched for a day. */
   function isWanted(): boolean {
     const { handoff } = source.config ?? {};
     if (!handoff || client.isForeign) return false;

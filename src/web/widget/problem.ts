@@ -3,7 +3,7 @@ import type { Strings } from "./strings.ts";
 
 export interface Problem {
   code: string;
-  /** When another try can succeed, epoch milliseconds; 0 for at once. */
+  /** When another try can succeed, epoch milliseconds; 0 for immediately. */
   retryAt: number;
 }
 

@@ -1,4 +1,4 @@
-/** How replies come to be: a question is asked, or a reply is gone on with, and what came of it is told. */
+/** How replies come to be: a question is asked, or a reply is gone on with, and what came of it is reported. */
 import type { ConversationState } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
@@ -47,15 +47,15 @@ export class Replies {
     this.#ended = ended;
   }
 
-  /** Asks; resolves when the reply has ended, in whatever way. */
+  /** Asks; resolves when the reply has ended, however it did. */
   async ask(asked: Message): Promise<void> {
-    // The same name only where nothing came of it: what was read in part is asked for anew.
+    // The same name only where nothing came of it: what was read in part is requested again.
     const reply: Message = { ...makeMessage("assistant", "streaming", asked.replyId), isOpen: true };
     asked.replyId = undefined;
     await this.#run(startTurn({ asked, reply }, this.#client.sessionId), true);
   }
 
-  /** Sends what the visitor decided; resolves when the reply to that has ended, in whatever way. */
+  /** Sends what the visitor decided; resolves when the reply to that has ended, however it did. */
   async decide(asked: Message, decision: Decision): Promise<void> {
     const reply: Message = { ...makeMessage("assistant", "streaming"), isFinal: true };
     await this.#run({ ...startTurn({ asked, reply }, this.#client.sessionId), decision }, false);
@@ -73,7 +73,7 @@ export class Replies {
   /** The page goes on without the reply under way, which goes on without the page. */
   part(): void {
     const { turn } = this.#transcript;
-    // Whoever takes it up need not wait.
+    // The tab that takes it up need not wait.
     this.#transcript.save({ seenAt: 0 });
     this.#transcript.turn = null;
     turn?.leave.abort();
@@ -85,8 +85,8 @@ export class Replies {
     this.problem = null;
     // Until there is a reply: the page may go away before its first word.
     if (!turn.decision) asked.state = "incomplete";
-    const place = isNew ? beginTurn : settleTurn;
-    this.#transcript.change((kept) => place(kept, { asked, reply: { ...reply, seenAt: Date.now() } }));
+    const apply = isNew ? beginTurn : settleTurn;
+    this.#transcript.change((kept) => apply(kept, { asked, reply: { ...reply, seenAt: Date.now() } }));
     const pulse = setInterval(() => this.#transcript.save(), pulseMs);
     const replied = () => this.#listener.replied(reply);
     this.#listener.changed();
@@ -95,7 +95,7 @@ export class Replies {
     clearInterval(pulse);
     if (this.#transcript.turn !== turn) return;
     const problem = error ? (reply.text ? toCut : toProblem)(error) : null;
-    // Sent before the configuration was there, so it is still sent by itself.
+    // Sent before the configuration was there, so it is still sent automatically.
     if (isLimit(problem?.code) && !this.#source.config) asked.state = "waiting";
     this.#transcript.save();
     this.#transcript.turn = null;

@@ -1,4 +1,4 @@
-/** One question and the way of its reply: from the server, over cuts, to whatever end it has. */
+/** One question and the course of its reply: from the server, over cuts, to whatever end it has. */
 import type { CitedSource, Confirmation, ConversationState, ToolCallState } from "../../reply-stream/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { Decision, Turn } from "./conversation.ts";
@@ -26,7 +26,7 @@ export function startTurn(turn: Turn, sessionId: string): RunningTurn {
 
 /**
  * Writes the reply into its message as it comes, and in the end what has become of both. Returns the failure that the
- * visitor must be told of, or null.
+ * visitor must be shown, or null.
  */
 export async function runTurn(
   client: Client,
@@ -36,12 +36,12 @@ export async function runTurn(
 ): Promise<unknown> {
   const { asked, reply, sessionId, stop, leave, decision } = turn;
   const running = new Set<string>();
-  const tell = (pause: RunningTurn["pause"]) => {
+  const setPause = (pause: RunningTurn["pause"]) => {
     turn.pause = pause;
     changed();
   };
-  const onConnection = (isConnected: boolean) => tell(isConnected ? null : "reconnecting");
-  const onChallenge = (isSolving: boolean) => tell(isSolving ? "checking" : null);
+  const onConnection = (isConnected: boolean) => setPause(isConnected ? null : "reconnecting");
+  const onChallenge = (isSolving: boolean) => setPause(isSolving ? "checking" : null);
   const onSources = (sources: CitedSource[]) => {
     // The companion's owner may not want to show any: then there are no markers.
     reply.sources = sources.filter(({ n }) => reply.text.includes(`[${n}]`));
@@ -58,8 +58,8 @@ export async function runTurn(
     reply.asks ??= { ...asks, at: Date.now() };
   };
   for (;;) {
-    const told = { onSources, onTool, onConfirm, onState: answers, onOffer: () => answers(null) };
-    const options = { stop: stop.signal, leave: leave.signal, ...told };
+    const handlers = { onSources, onTool, onConfirm, onState: answers, onOffer: () => answers(null) };
+    const options = { stop: stop.signal, leave: leave.signal, ...handlers };
     const fragments = decision
       ? client.decide(decision, options)
       : client.reply(
@@ -78,7 +78,7 @@ export async function runTurn(
         return end(turn);
       }
       if (codesOf(error)[1] !== "replaced" || !reply.text) return settle(turn, error);
-      // The server had lost it: the one that it wrote instead takes its place.
+      // The server had lost it: the one that it wrote instead replaces it.
       reply.text = "";
       isNew = false;
     }
@@ -89,7 +89,7 @@ export async function runTurn(
 function end({ asked, reply }: RunningTurn): null {
   reply.state = asked.state = "done";
   reply.isOpen = undefined;
-  // Without a word it was kept for a person: by this name it is known when it is told as one of the conversation's.
+  // Without a word it was kept for a person: by this name it is known when it comes as one of the conversation's.
   if (!reply.text) asked.replyId = reply.id;
   return null;
 }

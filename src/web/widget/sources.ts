@@ -1,4 +1,4 @@
-/** What a reply cites: a list in place of the footer, to which the markers in the text lead. Loaded with the first one. */
+/** What a reply cites: a list instead of the footer, to which the markers in the text lead. Loaded with the first one. */
 import type { CitedSource } from "../../reply-stream/reply-reader.ts";
 import { h, textButton } from "./dom.ts";
 import { makeLink } from "./markdown-inline.ts";
@@ -14,11 +14,11 @@ sheet.replaceSync(SOURCES_STYLE);
  */
 export function showSources(
   body: HTMLElement,
-  { text, sources: told }: { text: string; sources?: unknown },
+  { text, sources: given }: { text: string; sources?: unknown },
   words: Strings,
   redraw: (text: string) => void,
 ): void {
-  const sources = readSources(told);
+  const sources = readSources(given);
   const shown = cutFooter(text, sources);
   const cited = sources.filter(({ n }) => shown.includes(`[${n}]`));
   if (!cited.length) return;
@@ -27,18 +27,18 @@ export function showSources(
   if (root instanceof ShadowRoot && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
 
   const strings = { ...sourcesEnglish, ...words };
-  const places = new Map<number, HTMLElement>();
+  const targets = new Map<number, HTMLElement>();
   const items = groupSources(cited).map(([first, ...others]) => {
     const { title, url, page } = first;
     const name = title.trim() || url || String(first.n);
     const fillIn = (into: HTMLElement) => into.append(h("bdi", {}, name));
-    const place = isWeb(url) ? makeLink(url, fillIn) : h("span", { tabindex: -1 }, h("bdi", {}, name));
+    const target = isWeb(url) ? makeLink(url, fillIn) : h("span", { tabindex: -1 }, h("bdi", {}, name));
     const numbers = [first, ...others].map(({ n }) => n);
-    for (const n of numbers) places.set(n, place);
+    for (const n of numbers) targets.set(n, target);
     const where = page === null ? [] : [h("span", { class: "where" }, fill(strings.page, page))];
-    return h("li", {}, h("span", { class: "numbers" }, numbers.join(", ")), h("div", {}, place, " ", ...where));
+    return h("li", {}, h("span", { class: "numbers" }, numbers.join(", ")), h("div", {}, target, " ", ...where));
   });
-  dressMarkers(body, places);
+  dressMarkers(body, targets);
   const label = h("div", { class: "label", "aria-hidden": "true" }, strings.sources);
   // Without bullets, some screen readers take it for no list.
   const list = h("ul", { role: "list", "aria-label": strings.sources }, ...items);
@@ -46,12 +46,12 @@ export function showSources(
 }
 
 /** Other scripts of the page can write where it was kept. */
-function readSources(told: unknown): CitedSource[] {
+function readSources(given: unknown): CitedSource[] {
   const isSource = (value: unknown): value is CitedSource => {
     const { n, title } = Object(value);
     return Number.isInteger(n) && typeof title === "string";
   };
-  return (Array.isArray(told) ? told : [])
+  return (Array.isArray(given) ? given : [])
     .filter(isSource)
     .map(({ n, title, url, page }) => ({
       ...{ n, title },
@@ -89,7 +89,7 @@ function cutFooter(text: string, sources: CitedSource[]): string {
 }
 
 /** Makes buttons of the markers that stand in words: not in code, nor in links, which are pressed for themselves. */
-function dressMarkers(body: HTMLElement, places: Map<number, HTMLElement>): void {
+function dressMarkers(body: HTMLElement, targets: Map<number, HTMLElement>): void {
   const walker = document.createTreeWalker(body, NodeFilter.SHOW_TEXT);
   const nodes: Text[] = [];
   while (walker.nextNode()) nodes.push(walker.currentNode as Text);
@@ -99,11 +99,11 @@ function dressMarkers(body: HTMLElement, places: Map<number, HTMLElement>): void
     if (parts.length < 2) continue;
     const dressed = parts.map((part, index) => {
       const n = Number(part.slice(1, -1));
-      const place = index % 2 ? places.get(n) : undefined;
+      const target = index % 2 ? targets.get(n) : undefined;
       // A button would let the line break before what ends the sentence; a word joiner does not.
-      if (!place) return index && /^\p{P}/u.test(part) ? `\u2060${part}` : part;
-      const button = textButton("cite", String(n), () => place.focus());
-      const label = `[${n}] ${place.textContent}`;
+      if (!target) return index && /^\p{P}/u.test(part) ? `\u2060${part}` : part;
+      const button = textButton("cite", String(n), () => target.focus());
+      const label = `[${n}] ${target.textContent}`;
       button.ariaLabel = button.title = label;
       return button;
     });

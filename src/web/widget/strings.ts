@@ -8,7 +8,7 @@ export const english = {
   send: "Send",
   stop: "Stop the reply",
   instant: "Usually replies instantly",
-  // Where the companion has no greeting of its own; in English this must be the server's sentence.
+  // Where the companion has no own greeting; in English this must be the server's sentence.
   greeting: "Hi, I'm {name}. How can I help you?",
   disclosure: "You are chatting with an AI assistant. It can make mistakes.",
   privacy: "Privacy",

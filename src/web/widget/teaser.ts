@@ -7,7 +7,7 @@ export interface Teased {
 }
 
 export interface Teaser {
-  /** Null: none is to be seen now. */
+  /** Null: none is shown now. */
   draw(teased: Teased | null): void;
 }
 

@@ -1,7 +1,7 @@
 /** The messages that are drawn, and where they are kept: for this tab and for all others. */
 import type { Client } from "./client.ts";
 import {
-  createConversationKeeper,
+  createConversationStore,
   type Message,
   mergeMessages,
   type Previous,
@@ -18,33 +18,33 @@ export class Transcript {
   turn: RunningTurn | null = null;
 
   readonly #client: Client;
-  readonly #keeper: ReturnType<typeof createConversationKeeper>;
+  readonly #store: ReturnType<typeof createConversationStore>;
 
   constructor(client: Client, token: string) {
     this.#client = client;
-    this.#keeper = createConversationKeeper(token);
+    this.#store = createConversationStore(token);
   }
 
   /** Calls when another tab has changed something; returns a function that stops. */
   watch(onChange: () => void): () => void {
-    return this.#keeper.watch(onChange);
+    return this.#store.watch(onChange);
   }
 
   /** Draws what is kept now, whichever tab wrote it. */
   load(): void {
-    this.earlier = this.#keeper.loadEarlier();
-    this.#take(this.#keeper.load());
+    this.earlier = this.#store.loadEarlier();
+    this.#take(this.#store.load());
   }
 
-  /** Draws nothing; what is kept stays, unless it is to be forgotten. */
+  /** Draws nothing; what is kept stays, unless it must be forgotten. */
   clear(isForgotten: boolean): void {
     this.messages = [];
     this.earlier = [];
-    if (isForgotten) this.#keeper.forget();
+    if (isForgotten) this.#store.forget();
   }
 
   change(edit: (kept: Message[]) => Message[]): void {
-    this.#take(this.#keeper.change(edit));
+    this.#take(this.#store.change(edit));
   }
 
   /** Writes the turn under way to where it stands; nothing into another conversation, begun here or in another tab. */
@@ -57,11 +57,11 @@ export class Transcript {
 
   /** Leaves this conversation for another one, which `begin` makes the client's. */
   replace(messages: Message[], begin: () => void): void {
-    const left = { sessionId: this.#client.sessionId, messages: this.#keeper.load() };
+    const left = { sessionId: this.#client.sessionId, messages: this.#store.load() };
     begin();
-    const others = this.#keeper.loadEarlier().filter(({ sessionId }) => sessionId !== this.#client.sessionId);
-    this.#keeper.saveEarlier(left.messages.length > 0 ? [left, ...others] : others);
-    this.earlier = this.#keeper.loadEarlier();
+    const others = this.#store.loadEarlier().filter(({ sessionId }) => sessionId !== this.#client.sessionId);
+    this.#store.saveEarlier(left.messages.length > 0 ? [left, ...others] : others);
+    this.earlier = this.#store.loadEarlier();
     this.change(() => messages);
   }
 

@@ -31,7 +31,7 @@ async function startSpending(stops: LoadedStops, accountId: string | null): Prom
   say("Turned back on.");
 }
 
-/** For everybody. */
+/** For everyone. */
 export function SpendingSection({ stops }: { stops: LoadedStops }) {
   const id = useId();
   const [isAsking, setIsAsking] = useState(false);

@@ -71,7 +71,7 @@ function subjectOf({ kind, companion_id, key_id, pairs }: BudgetDraft) {
   return { metadata: toMetadata(pairs) };
 }
 
-/** What is to be previewed; null where replies go on, or nobody knows yet whose. */
+/** What to preview; null where replies go on, or it is not known yet whose. */
 export function previewBody(draft: BudgetDraft): object | null {
   const { limit_micros: _, ...problems } = findBudgetProblems(draft);
   if (draft.action !== "stop" || Object.keys(problems).length > 0) return null;

@@ -33,7 +33,7 @@ export function pickAlarming(budgets: readonly Budget[]): Budget[] {
   return budgets.filter((budget) => levelOf(budget) !== "calm").toSorted((a, b) => rank[levelOf(a)] - rank[levelOf(b)]);
 }
 
-/** "2 budgets reached, 1 nearly used up"; empty if there is nothing to tell. */
+/** "2 budgets reached, 1 nearly used up"; empty if there is nothing to report. */
 export function describeAlarms(budgets: readonly Budget[]): string {
   const reached = budgets.filter((budget) => levelOf(budget) === "reached").length;
   const near = budgets.filter((budget) => levelOf(budget) === "near").length;

@@ -26,7 +26,7 @@ export function MetadataPairs({ pairs, onPairs, error }: MetadataPairsProps) {
       <legend class="mb-1.5 font-medium">Metadata</legend>
       <ul ref={list} class="space-y-2">
         {pairs.map((pair, index) => (
-          // By place: fields may be empty or equal while they are typed.
+          // By index: fields may be empty or equal while they are typed.
           <li key={index} class="flex gap-1.5">
             <input
               {...wiring}

@@ -55,7 +55,7 @@ const frame = (block: HTMLElement, getCode?: () => string) =>
 function ReplyText({ text, isOpen = false }: { text: string; isOpen?: boolean }) {
   const host = useRef<HTMLDivElement>(null);
   const drawn = useRef<{ view: MarkdownView; text: string; isOpen: boolean } | null>(null);
-  // Before whoever scrolls to it measures.
+  // Before anything that scrolls to it measures.
   useLayoutEffect(() => {
     const into = host.current;
     if (!into) return;

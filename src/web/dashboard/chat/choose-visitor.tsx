@@ -1,4 +1,4 @@
-/** Who the playground's visitor is: nobody known, or one whose token is pasted, or signed here. */
+/** Who the playground's visitor is: an unknown one, or one whose token is pasted, or signed here. */
 import { useState } from "preact/hooks";
 import { useAction, useLoad } from "../lib/load.ts";
 import { visitorKeysPath } from "../lib/router.ts";
@@ -16,9 +16,9 @@ interface ChooseVisitorProps {
   onClose(): void;
 }
 
-type Way = "sign" | "paste" | "anonymous";
+type Mode = "sign" | "paste" | "anonymous";
 
-const ways: readonly { value: Way; label: string }[] = [
+const modes: readonly { value: Mode; label: string }[] = [
   { value: "sign", label: "A verified visitor: sign a token here" },
   { value: "paste", label: "A verified visitor: paste a token from your server" },
   { value: "anonymous", label: "An anonymous visitor, without a token" },
@@ -26,7 +26,7 @@ const ways: readonly { value: Way; label: string }[] = [
 
 export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorProps) {
   const keys = useLoad<Page<VisitorKey>>("/api/visitor-keys?limit=1000");
-  const [way, setWay] = useState<Way>(canSign() ? "sign" : "paste");
+  const [mode, setMode] = useState<Mode>(canSign() ? "sign" : "paste");
   const [token, setToken] = useState("");
   const [facts, setFacts] = useState({ secret: "", sub: "", name: "", email: "" });
   const [keyId, setKeyId] = useState("");
@@ -36,8 +36,8 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
     onValue: (value: string) => setFacts((before) => ({ ...before, [field]: value })),
   });
   const submit = useAction(async () => {
-    if (way === "anonymous") onChosen(null);
-    else if (way === "paste") onChosen(token.trim());
+    if (mode === "anonymous") onChosen(null);
+    else if (mode === "paste") onChosen(token.trim());
     else {
       const kid = keyId || (signing[0]?.id ?? null);
       const { secret, ...visitor } = facts;
@@ -47,8 +47,8 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
   });
   const isNoToken = token.trim() !== "" && readVisitorName(token.trim()) === null;
   const isReady =
-    way === "anonymous" ||
-    (way === "paste" ? token.trim() !== "" && !isNoToken : facts.secret !== "" && facts.sub !== "");
+    mode === "anonymous" ||
+    (mode === "paste" ? token.trim() !== "" && !isNoToken : facts.secret !== "" && facts.sub !== "");
   return (
     <FormDialog
       title="Chat as"
@@ -61,14 +61,14 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
     >
       <SelectField
         label="The visitor is"
-        value={way}
-        onValue={(value) => setWay(value as Way)}
-        options={ways.filter(({ value }) => value !== "sign" || canSign())}
+        value={mode}
+        onValue={(value) => setMode(value as Mode)}
+        options={modes.filter(({ value }) => value !== "sign" || canSign())}
       />
-      {way === "anonymous" && companion.visitor_auth === "required" && (
+      {mode === "anonymous" && companion.visitor_auth === "required" && (
         <Notice>This companion only answers verified visitors. You'll see how others are refused.</Notice>
       )}
-      {way !== "anonymous" && keys.data?.data.length === 0 && (
+      {mode !== "anonymous" && keys.data?.data.length === 0 && (
         <Notice>
           You have no visitor key yet, so no token is valid.{" "}
           <a href={visitorKeysPath} class="font-medium underline">
@@ -76,7 +76,7 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
           </a>
         </Notice>
       )}
-      {way === "paste" && (
+      {mode === "paste" && (
         <TextField
           label="Token"
           isCode
@@ -87,7 +87,7 @@ export function ChooseVisitor({ companion, onChosen, onClose }: ChooseVisitorPro
           error={isNoToken ? "This isn't a visitor token." : undefined}
         />
       )}
-      {way === "sign" && (
+      {mode === "sign" && (
         <>
           <div class="grid gap-5 sm:grid-cols-2">
             {signing.length > 1 && (

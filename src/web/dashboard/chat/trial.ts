@@ -34,7 +34,7 @@ export interface Reply {
   problem?: string;
 }
 
-/** Whether the draft answers, in place of what is live; or the number of the version that does. */
+/** Whether the draft answers, instead of what is live; or the number of the version that does. */
 export interface Answerer {
   draft?: true;
   version?: number;

@@ -82,7 +82,7 @@ function NameCell({ companion }: { companion: Companion }) {
   );
 }
 
-/** "plan: pro"; what is in objects by its way there, as filters name it: "shop.id: 42". */
+/** "plan: pro"; what is in objects by its path, as filters name it: "shop.id: 42". */
 function toTags(name: string, value: Json): string[] {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) {
     return Object.entries(value).flatMap(([key, inner]) => toTags(`${name}.${key}`, inner));

@@ -52,7 +52,7 @@ export function CompanionPicker({ value, everyone = "All companions", onValue, e
   const entered = useRef(0);
   const shown = value === "" ? (everyone ?? "") : (names[value] ?? "One companion");
 
-  /** Whoever types faster than the list goes on meanwhile. */
+  /** Anyone who types faster than the list loads goes on meanwhile. */
   async function chooseTyped(): Promise<void> {
     const own = ++entered.current;
     const search = toSearch({ q: typed, limit: 1 });

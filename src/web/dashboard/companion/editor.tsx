@@ -44,12 +44,12 @@ export function Editor({ id, kept, round = 0, target, managed, onSave, children 
   const { server } = useSession();
   const [draft, setDraft] = useState(kept);
   const [discarded, setDiscarded] = useState<Draft | null>(null);
-  const [isTold, setIsTold] = useState(false);
+  const [isSubmitted, setIsSubmitted] = useState(false);
   const [note, setNote] = useState("");
   const form = useRef<HTMLDivElement>(null);
   const save = useAction(async (isDraft: boolean) => {
     await onSave(draft, { note, isDraft });
-    setIsTold(false);
+    setIsSubmitted(false);
   });
   // Not by another form: its open sections stay open.
   useLayoutEffect(() => {
@@ -62,7 +62,7 @@ export function Editor({ id, kept, round = 0, target, managed, onSave, children 
   useLeaveGuard(changes > 0 && !save.isBusy);
 
   const own = useMemo(() => findProblems(draft, server.daily_messages), [draft, server]);
-  const problems = { ...sentProblems(save.error), ...shownProblems(own, draft, kept, isTold) };
+  const problems = { ...sentProblems(save.error), ...shownProblems(own, draft, kept, isSubmitted) };
   const change = (part: Partial<Draft>) => {
     setDraft((before) => ({ ...before, ...part }));
     setDiscarded(null);
@@ -80,7 +80,7 @@ export function Editor({ id, kept, round = 0, target, managed, onSave, children 
   }, [save.error]);
 
   function submit(isDraft = target === "draft"): void {
-    setIsTold(true);
+    setIsSubmitted(true);
     if (Object.keys(own).length === 0) void save.run(isDraft);
     else requestAnimationFrame(showProblem);
   }
@@ -156,8 +156,8 @@ function countChanges(draft: Draft, kept: Draft): number {
 }
 
 /** Missing fields are reported on saving; wrong ones, while they are typed. */
-function shownProblems(problems: Problems, draft: Draft, kept: Draft, isTold: boolean): Problems {
-  if (isTold) return problems;
+function shownProblems(problems: Problems, draft: Draft, kept: Draft, isSubmitted: boolean): Problems {
+  if (isSubmitted) return problems;
   const isTyped = ([field]: [string, string | undefined]) => {
     const name = field.split(".", 1)[0] as DraftField;
     return draft[name] !== kept[name] && draft[name] !== "";

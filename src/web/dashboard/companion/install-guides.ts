@@ -63,7 +63,7 @@ export const guides: readonly Guide[] = [
   {
     name: "Google Tag Manager",
     steps: ["Add a tag of type “Custom HTML” and paste this.", "Trigger it on all pages, then publish."],
-    // Its parser runs scripts in a way of its own, which hides the tag from them.
+    // Its parser runs scripts differently, which hides the tag from them.
     snippet: (baseUrl, token) =>
       `<script>\n  var script = document.createElement("script");\n  script.src = "${baseUrl}/widget.js";\n` +
       `  script.dataset.token = "${token}";\n  script.async = true;\n  document.body.append(script);\n</script>`,

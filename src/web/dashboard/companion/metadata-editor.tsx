@@ -43,11 +43,11 @@ export function MetadataEditor({ draft: { metadata }, problems, change }: Sectio
         <>
           <ul ref={list} class="space-y-3 sm:space-y-2">
             {metadata.rows.map((row, index) => (
-              // By place: keys may be empty or equal while they are typed.
+              // By index: keys may be empty or equal while they are typed.
               <li key={index}>
                 <Row
                   row={row}
-                  place={index + 1}
+                  position={index + 1}
                   onChange={(next) => setRows(metadata.rows.with(index, next))}
                   onRemove={() => setRows(metadata.rows.toSpliced(index, 1))}
                 />
@@ -71,16 +71,16 @@ const kinds = [
 
 interface RowProps {
   row: MetadataRow;
-  place: number;
+  position: number;
   onChange(row: MetadataRow): void;
   onRemove(): void;
 }
 
-function Row({ row, place, onChange, onRemove }: RowProps) {
+function Row({ row, position, onChange, onRemove }: RowProps) {
   return (
     <div class="flex flex-wrap gap-1.5 sm:flex-nowrap">
       <input
-        aria-label={`Key ${place}`}
+        aria-label={`Key ${position}`}
         placeholder="key"
         dir="ltr"
         class="control min-w-0 flex-1 basis-32 font-mono text-[0.9em]"
@@ -88,21 +88,21 @@ function Row({ row, place, onChange, onRemove }: RowProps) {
         onInput={(event) => onChange({ ...row, key: event.currentTarget.value })}
       />
       <Select
-        aria-label={`Kind of value ${place}`}
+        aria-label={`Kind of value ${position}`}
         class="shrink-0"
         value={row.kind}
         onValue={(kind) => onChange({ ...row, kind: kind === "json" ? kind : "text" })}
         options={kinds}
       />
       <input
-        aria-label={`Value ${place}`}
+        aria-label={`Value ${position}`}
         placeholder={row.kind === "json" ? '42, true, ["a"]' : "value"}
         dir="auto"
         class="control min-w-0 flex-[2] basis-40 font-mono text-[0.9em]"
         value={row.value}
         onInput={(event) => onChange({ ...row, value: event.currentTarget.value })}
       />
-      <IconButton label={`Remove field ${place}`} icon={X} size={17} onClick={onRemove} />
+      <IconButton label={`Remove field ${position}`} icon={X} size={17} onClick={onRemove} />
     </div>
   );
 }

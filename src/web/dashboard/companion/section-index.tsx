@@ -18,7 +18,7 @@ const sections = [
   ["danger", "Danger"],
 ] as const;
 
-/** So far from the top of the window is what is read. */
+/** How far from the top of the window the reader reads. */
 const readPx = 140;
 
 const topOf = (id: string) => document.getElementById(id)?.getBoundingClientRect().top ?? Number.POSITIVE_INFINITY;

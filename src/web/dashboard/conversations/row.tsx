@@ -1,4 +1,4 @@
-/** One conversation in a list: with whom, what they asked, what was said last, and what is to be known of it. */
+/** One conversation in a list: with whom, what they asked, what was said last, and its marks. */
 import { BadgeCheck, CornerUpLeft, type LucideIcon, Mic } from "lucide-preact";
 import type { ComponentChildren } from "preact";
 import { typingMarks } from "../inbox/feed.ts";

@@ -1,4 +1,4 @@
-/** Who a conversation is with: a verified visitor of the website, a browser known by its id alone, or nobody known. */
+/** Who a conversation is with: a verified visitor of the website, a browser known by its id alone, or unknown. */
 import { call } from "../lib/api.ts";
 import type { Conversation, Visitor } from "../lib/types.ts";
 import { Confirm } from "../ui/dialog.tsx";

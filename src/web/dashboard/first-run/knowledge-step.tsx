@@ -1,7 +1,7 @@
 /** The third step: one address to read, and how the reading goes. */
 import { Plus } from "lucide-preact";
 import { useEffect, useState } from "preact/hooks";
-import { describeState, findWayOut, looksLikeSitemap } from "../knowledge/source-words.ts";
+import { describeState, findRemedy, looksLikeSitemap } from "../knowledge/source-words.ts";
 import { useSources } from "../knowledge/use-sources.ts";
 import { toAddress } from "../lib/address.ts";
 import { call } from "../lib/api.ts";
@@ -90,7 +90,7 @@ function SourceLine({ source }: { source: Source }) {
       </div>
       {source.error !== null && (
         <p class="mt-1 text-13 text-pretty text-bad wrap-anywhere">
-          {source.error} {findWayOut(source)}
+          {source.error} {findRemedy(source)}
         </p>
       )}
     </li>

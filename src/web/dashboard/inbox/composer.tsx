@@ -1,4 +1,4 @@
-/** Where somebody of the team writes to a visitor: Enter sends, and what is typed is kept through everything. */
+/** Where someone on the team writes to a visitor: Enter sends, and what is typed is kept through everything. */
 import { SendHorizontal } from "lucide-preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { call } from "../lib/api.ts";
@@ -29,7 +29,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
   const { draft } = use(outbox.kept);
   const trouble = use(outbox.trouble);
   const refusal = use(outbox.refusal);
-  const tellTyping = useTyping(path);
+  const reportTyping = useTyping(path);
   const { handoff, message_count } = conversation;
   /** Texts that were not sent are joined to one draft. */
   const excess = draft.trim().length - maxTextLength;
@@ -37,7 +37,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
   function send(): void {
     if (draft.trim() === "" || excess > 0) return;
     outbox.submit(message_count);
-    tellTyping(false);
+    reportTyping(false);
   }
 
   return (
@@ -63,7 +63,7 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
           value={draft}
           onInput={({ currentTarget: { value } }) => {
             outbox.setDraft(value);
-            tellTyping(value.trim() !== "");
+            reportTyping(value.trim() !== "");
           }}
           onKeyDown={(event) => {
             // While a word is being composed, Enter ends the word.
@@ -85,16 +85,16 @@ export function Composer({ conversation, path, outbox }: ComposerProps) {
   );
 }
 
-/** Tells colleagues and the visitor that somebody types here, but not what. */
+/** Shows colleagues and the visitor that someone types here, but not what. */
 function useTyping(path: string): (isTyping: boolean) => void {
-  const toldMs = useRef(0);
-  function tell(isTyping: boolean): void {
+  const reportedMs = useRef(0);
+  function report(isTyping: boolean): void {
     const nowMs = Date.now();
-    if (isTyping ? nowMs - toldMs.current < typingAgainMs : toldMs.current === 0) return;
-    toldMs.current = isTyping ? nowMs : 0;
+    if (isTyping ? nowMs - reportedMs.current < typingAgainMs : reportedMs.current === 0) return;
+    reportedMs.current = isTyping ? nowMs : 0;
     // A mark that is lost costs nothing.
     call("POST", `${path}/typing`, { body: { typing: isTyping } }).catch(() => {});
   }
-  useEffect(() => () => tell(false), [path]);
-  return tell;
+  useEffect(() => () => report(false), [path]);
+  return report;
 }

@@ -24,7 +24,7 @@ import { describeState, describeTyping, nameVisitor } from "./words.ts";
 
 const Details = lazy(async () => (await import("./details.tsx")).Details);
 
-/** For what no event tells of: whether the visitor is here, and what they have seen. */
+/** For what no event reports: whether the visitor is here, and what they have seen. */
 const pollMs = 5000;
 
 interface PaneProps {
@@ -177,7 +177,7 @@ function OpenConversation({ conversation, path, transcript, back, onGone }: Open
   );
 }
 
-/** Follows what is added, unless somebody reads further up. `key` changes with it. */
+/** Follows what is added, unless someone reads further up. `key` changes with it. */
 function useScrolledToEnd(key: string) {
   const log = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);

@@ -32,7 +32,7 @@ export const isConnected = new State<boolean | null>(null);
 /** Conversations that wait for the person who is signed in. */
 export const inboxCount = new State(0);
 
-/** What tabs tell each other. */
+/** What tabs send each other. */
 type Pulse =
   | { type: "event"; event: ServerEvent }
   | { type: "open"; isOpen: boolean }
@@ -48,7 +48,7 @@ type Pulse =
 
 /** Of the server's: a mark that is not repeated is over. */
 const typingMs = 6500;
-/** Of conversations in which nothing is to be done, the newest; the page of conversations lists all. */
+/** The newest conversations in which there is nothing to do; the page of conversations lists all. */
 const maxSettled = 200;
 
 let share: (pulse: Pulse) => void = () => {};

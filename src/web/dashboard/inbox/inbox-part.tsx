@@ -6,22 +6,22 @@ import { useSession } from "../lib/session.ts";
 import { use } from "../lib/state.ts";
 import type { Conversation } from "../lib/types.ts";
 import { personIdOf } from "../members/who.ts";
-import { Place } from "../place.tsx";
+import { NavEntry } from "../nav-entry.tsx";
 import { alerts, notify, playSound } from "./alerts.ts";
 import { followInbox, inboxCount, inboxRows, waitsFor } from "./feed.ts";
 import { PresenceSwitch } from "./presence-switch.tsx";
 import { nameVisitor } from "./words.ts";
 
-export function InboxPart({ is }: { is: "place" | "watch" | "presence" | "count" }) {
-  if (is === "place") return <InboxPlace />;
+export function InboxPart({ is }: { is: "entry" | "watch" | "presence" | "count" }) {
+  if (is === "entry") return <InboxEntry />;
   if (is === "count") return <InboxCount />;
   return is === "watch" ? <InboxWatch /> : <PresenceSwitch />;
 }
 
 /** In the navigation, with how many wait. */
-function InboxPlace() {
+function InboxEntry() {
   return (
-    <Place
+    <NavEntry
       href={inboxPath}
       label="Inbox"
       Icon={Inbox}

@@ -1,5 +1,5 @@
 /**
- * What somebody writes to a visitor, until the server has it: the draft and what is being sent outlive reloads, sign-outs
+ * What someone writes to a visitor, until the server has it: the draft and what is being sent outlive reloads, sign-outs
  * and lost connections, and each message arrives once, since it keeps its name.
  */
 import { ApiError, call, toSentence } from "../lib/api.ts";

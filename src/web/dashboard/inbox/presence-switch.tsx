@@ -1,4 +1,4 @@
-/** In the frame: whether somebody is there for visitors, who else is, and how they are alerted. */
+/** In the frame: whether someone is there for visitors, who else is, and how they are alerted. */
 import { Bell, BellOff, Volume2, VolumeX } from "lucide-preact";
 import { call, toSentence } from "../lib/api.ts";
 import { useAction } from "../lib/load.ts";

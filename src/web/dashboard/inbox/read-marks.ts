@@ -1,10 +1,10 @@
-/** How far somebody has read a conversation that they have on the screen. */
+/** How far someone has read a conversation that they have on the screen. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call } from "../lib/api.ts";
 import type { ConversationWithMessages } from "../lib/types.ts";
 import { changeRow } from "./feed.ts";
 
-/** `isMine`: for people who answer. What is on the screen of somebody who looks at it is read. */
+/** `isMine`: for people who answer. What is on the screen of anyone who has it open is read. */
 export function useReadMarks(
   { id, message_count, handoff, status }: ConversationWithMessages,
   path: string,

@@ -55,7 +55,7 @@ export function AddSources({ path, uploads, onAdded }: AddSourcesProps) {
 /** Adds the address of a page, or of a sitemap with all its pages. */
 function AddAddress({ path, onAdded }: { path: string; onAdded(source: Source): void }) {
   const [typed, setTyped] = useState("");
-  // Null: as the address looks.
+  // Null: guessed from the address.
   const [chosen, setChosen] = useState<boolean | null>(null);
   const [hours, setHours] = useState("");
   const form = useRef<HTMLDivElement>(null);
@@ -117,11 +117,11 @@ function useDroppedFiles(onFiles: (files: readonly File[]) => void): boolean {
   act.current = onFiles;
   useEffect(() => {
     const holdsFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") ?? false;
-    // A dialog has fields of its own for files.
+    // A dialog has its own fields for files.
     const isElsewhere = () => document.querySelector("dialog[open]") !== null;
     const onDragOver = (event: DragEvent) => {
       if (!holdsFiles(event) || isElsewhere()) return;
-      // Otherwise the browser would open the file in place of the page.
+      // Otherwise the browser would open the file instead of the page.
       event.preventDefault();
       setIsOver(true);
     };

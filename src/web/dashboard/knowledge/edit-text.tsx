@@ -1,6 +1,6 @@
 /**
  * Writes a text source, or edits one: as its owner wrote it, and over the version that was read. The editor knows one
- * line end; what nobody touched stays byte for byte.
+ * line end; what no one touched stays byte for byte.
  */
 import { useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { toAddress } from "../lib/address.ts";

@@ -67,7 +67,7 @@ interface PassageTextProps {
 /** One passage, with where it stands. */
 export function PassageText({ passage, sourceTitle, sourceUrl, aside }: PassageTextProps) {
   const { title, url, page, heading, text } = passage;
-  const place = [
+  const citation = [
     title !== sourceTitle && (
       <span key="title" class="font-medium text-ink wrap-anywhere" dir="auto">
         {title}
@@ -87,9 +87,9 @@ export function PassageText({ passage, sourceTitle, sourceUrl, aside }: PassageT
   ].filter(Boolean);
   return (
     <div class="rounded-lg border border-line">
-      {(place.length > 0 || aside) && (
+      {(citation.length > 0 || aside) && (
         <div class="flex items-start justify-between gap-3 border-b border-line px-3.5 py-1.5 text-13 text-muted">
-          <p class="flex min-w-0 flex-wrap gap-x-3">{place}</p>
+          <p class="flex min-w-0 flex-wrap gap-x-3">{citation}</p>
           {aside}
         </div>
       )}

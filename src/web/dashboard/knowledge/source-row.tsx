@@ -11,7 +11,7 @@ import { Time } from "../ui/page.tsx";
 import { Row } from "../ui/row-list.tsx";
 import { Badge } from "../ui/states.tsx";
 import { say } from "../ui/toast.tsx";
-import { describeState, findWayOut, isUnderWay, typeNames } from "./source-words.ts";
+import { describeState, findRemedy, isUnderWay, typeNames } from "./source-words.ts";
 import { ProgressBar } from "./uploads.tsx";
 
 const changeWords = { text: "Edit", file: "Replace", url: "Edit", sitemap: "Edit" };
@@ -83,7 +83,7 @@ export function SourceRow({ source, path, onChanged, onFailed, onAct }: SourceRo
             <p
               class={`mt-1.5 text-14 text-pretty wrap-anywhere ${source.status === "failed" ? "text-bad" : "text-warn"}`}
             >
-              {error} <span class="text-muted">{findWayOut(source)}</span>
+              {error} <span class="text-muted">{findRemedy(source)}</span>
             </p>
           )}
         </div>

@@ -65,7 +65,7 @@ function describeProgress(progress: Source["progress"]): string {
   return `Indexing ${formatNumber(done)} of ${countOf(total, "page")}`;
 }
 
-const waysOut: Record<Source["type"], string> = {
+const remedies: Record<Source["type"], string> = {
   text: "Edit the text or delete it.",
   file: "Replace the file or delete it.",
   url: "Check the URL and refresh, or add the text yourself.",
@@ -73,12 +73,12 @@ const waysOut: Record<Source["type"], string> = {
 };
 
 /** What to do about its error, unless that says so itself, or that nothing need be done; otherwise empty. */
-export function findWayOut(source: State): string {
+export function findRemedy(source: State): string {
   if (source.error === null) return "";
   if (isUnderWay(source)) return "Retrying automatically.";
   if (source.status === "ready") return "";
   const isAdvised = /[.!?] \S/.test(source.error);
-  return (source.chunks > 0 ? "The last version stays live. " : "") + (isAdvised ? "" : waysOut[source.type]);
+  return (source.chunks > 0 ? "The last version stays live. " : "") + (isAdvised ? "" : remedies[source.type]);
 }
 
 type Named = State & Pick<Source, "id" | "title">;
@@ -107,7 +107,7 @@ export const acceptedFiles = extensions.map((extension) => `.${extension}`).join
 
 export const kindsSentence = "PDF, Word (.docx), HTML, Markdown, text and CSV, up to 20 MiB each.";
 
-/** Why the file would be refused; null if it would not. Files without an extension are looked at by the server. */
+/** Why the file would be refused; null if it would not. Files without an extension are checked by the server. */
 export function findFileProblem({ name, size }: Pick<File, "name" | "size">): string | null {
   const extension = /[^.]\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
   if (extension !== undefined && !extensions.includes(extension)) {

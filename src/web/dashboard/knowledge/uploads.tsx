@@ -150,7 +150,7 @@ export function ProgressBar({ label, share }: { label: string; share: number }) 
 }
 
 /**
- * Sends a form with a file, and tells how much of it has been sent: `fetch` cannot. Resolves with the response's
+ * Sends a form with a file, and reports how much of it has been sent: `fetch` cannot. Resolves with the response's
  * JSON; rejects with `ApiError`. `onProgress` is given what is sent, from 0 to 1.
  */
 export function upload<Result>(

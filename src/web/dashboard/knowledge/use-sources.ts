@@ -33,8 +33,8 @@ export function useSources(companionId: string): Sources {
     // What was put is no news.
     if (data === null || data === latest.current) return;
     latest.current = data;
-    const told = describeChanges(before, data.data);
-    if (told !== "") setNews(told);
+    const changes = describeChanges(before, data.data);
+    if (changes !== "") setNews(changes);
     waitMs.current = isSame(before, data.data) ? Math.min(maxMs, waitMs.current * 1.5) : leastMs;
   }, [data]);
 
@@ -47,15 +47,15 @@ export function useSources(companionId: string): Sources {
       clearTimeout(timer);
       // Large lists are asked for less often.
       const delayMs = waitMs.current + (latest.current?.data.length ?? 0) * 5;
-      if (document.visibilityState === "visible") timer = setTimeout(look, delayMs);
+      if (document.visibilityState === "visible") timer = setTimeout(poll, delayMs);
     };
-    const look = async () => {
+    const poll = async () => {
       await reload();
       if (!isOver) arm();
     };
     const onVisible = () => {
       clearTimeout(timer);
-      if (document.visibilityState === "visible") void look();
+      if (document.visibilityState === "visible") void poll();
     };
     document.addEventListener("visibilitychange", onVisible);
     arm();

@@ -57,7 +57,7 @@ export function followEvents(path: string, follower: Follower): () => void {
   async function run(): Promise<void> {
     for (let waitMs = 1000; !signal.aborted; waitMs = Math.min(maxWaitMs, waitMs * 2)) {
       const beganMs = Date.now();
-      // Somebody else may be signed in by now.
+      // Someone else may be signed in by now.
       const isEnded =
         interruption.value === null &&
         (await readOnce().then(

@@ -8,7 +8,7 @@ const small = new Intl.NumberFormat("en-US", { ...style, maximumSignificantDigit
 const whole = new Intl.NumberFormat("en-US", { ...style, maximumFractionDigits: 6 });
 const compact = new Intl.NumberFormat("en-US", { ...style, notation: "compact", maximumSignificantDigits: 3 });
 
-/** "$12.50", "$0.0042": below ten cents, three digits that tell something. */
+/** "$12.50", "$0.0042": below ten cents, three digits that mean something. */
 export function formatMoney(micros: number): string {
   return (micros > 0 && micros < 99_950 ? small : dollars).format(micros / microsPerDollar);
 }

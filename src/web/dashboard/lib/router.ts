@@ -3,7 +3,7 @@ import type { ComponentType } from "preact";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import { State, use } from "./state.ts";
 
-/** What a page is given of its own. */
+/** The parameters in the path of a page. */
 export type Params = Record<string, string>;
 
 export type PageComponent = ComponentType<{ params: Params }>;

@@ -60,7 +60,7 @@ export async function loadSession(): Promise<void> {
 export async function refreshSession(minAgeMs = 0): Promise<void> {
   if (Date.now() - readAtMs < minAgeMs) return;
   readAtMs = Date.now();
-  // What is known stays, if this fails; any other call tells that the session has ended.
+  // What is known stays, if this fails; any other call shows that the session has ended.
   const made = await call<SignedIn>("GET", "/api/session").catch(() => null);
   if (made && session.value) takeOver(made);
 }

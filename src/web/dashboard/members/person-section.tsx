@@ -1,4 +1,4 @@
-/** Who somebody is to visitors, and what they are told by email. */
+/** Who a person is to visitors, and what the server emails them. */
 import { useEffect, useState } from "preact/hooks";
 import { call, changedFields, fieldProblem } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";

@@ -26,7 +26,7 @@ export default function BudgetsPage() {
   const { server, account } = useSession();
   const list = useList<Budget>("/api/budgets");
   const alarming = use(alarmingBudgets);
-  // The alarming ones first: whoever follows the mark in the navigation looks for them.
+  // The alarming ones first: anyone who follows the mark in the navigation wants to see them.
   const budgets = [...alarming, ...list.items.filter(({ id }) => alarming.every((other) => other.id !== id))];
   const nameSubject = useSubjectWords(budgets);
   const [asked, setAsked] = useState<Asked>(null);

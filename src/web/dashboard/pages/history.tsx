@@ -9,7 +9,7 @@ import { useVersions } from "../versions/use-versions.ts";
 import { VersionPane } from "../versions/version-pane.tsx";
 import { describeOrigin, nameFields } from "../versions/words.ts";
 
-/** Loaded with this page: each file of its own costs the first load its name. */
+/** Loaded with this page: each separate file costs the first load its name. */
 export { DraftBanner } from "../versions/draft-banner.tsx";
 
 export default companionPage(History);

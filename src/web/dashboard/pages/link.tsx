@@ -6,12 +6,12 @@ import { signInPath } from "../lib/router.ts";
 import type { LinkObject } from "../lib/types.ts";
 import { ButtonLink } from "../ui/button.tsx";
 import { Failure, Skeleton } from "../ui/states.tsx";
-import { Door, LinkIncomplete } from "./door.tsx";
+import { LinkIncomplete, SignInFrame } from "./sign-in-frame.tsx";
 
 const read = (secret: string, signal: AbortSignal) =>
   call<LinkObject>("POST", "/api/session/link", { body: { secret }, signal });
 
-interface LinkDoorProps {
+interface LinkFrameProps {
   secret: string;
   kind: LinkObject["kind"];
   title: string;
@@ -21,21 +21,21 @@ interface LinkDoorProps {
   children(email: string | null): ComponentChildren;
 }
 
-export function LinkDoor({ secret, kind, title, lead, help, children }: LinkDoorProps) {
+export function LinkFrame({ secret, kind, title, lead, help, children }: LinkFrameProps) {
   const link = useLoad(secret === "" ? null : secret, read);
   if (secret === "") return <LinkIncomplete />;
   const isGone = link.error instanceof ApiError && link.error.status === 404;
   if (isGone || (link.data !== null && link.data.kind !== kind)) {
     return (
-      <Door title="This link no longer works" lead={`It has been used or replaced, or has expired. ${help}`}>
+      <SignInFrame title="This link no longer works" lead={`It has been used or replaced, or has expired. ${help}`}>
         <ButtonLink href={signInPath} class="w-full">
           Back to sign-in
         </ButtonLink>
-      </Door>
+      </SignInFrame>
     );
   }
   return (
-    <Door title={title} lead={lead}>
+    <SignInFrame title={title} lead={lead}>
       {link.data !== null ? (
         children(link.data.email)
       ) : link.error !== null ? (
@@ -43,7 +43,7 @@ export function LinkDoor({ secret, kind, title, lead, help, children }: LinkDoor
       ) : (
         <Skeleton lines={2} />
       )}
-    </Door>
+    </SignInFrame>
   );
 }
 

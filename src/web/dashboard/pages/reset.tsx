@@ -7,8 +7,8 @@ import type { SignedIn } from "../lib/types.ts";
 import { SecondStepField } from "../second-factor/code-field.tsx";
 import { useSecondStep } from "../second-factor/second-step.ts";
 import { PasswordField } from "../ui/field.tsx";
-import { DoorForm, readLinkSecret } from "./door.tsx";
-import { LinkDoor, LinkOwner } from "./link.tsx";
+import { LinkFrame, LinkOwner } from "./link.tsx";
+import { readLinkSecret, SubmitForm } from "./sign-in-frame.tsx";
 
 const invitation = {
   path: "/api/session/invitation",
@@ -28,7 +28,7 @@ const reset = {
 };
 
 export default function ResetPage() {
-  const [{ path, action, ...door }] = useState(location.pathname === "/app/invitation" ? invitation : reset);
+  const [{ path, action, ...frame }] = useState(location.pathname === "/app/invitation" ? invitation : reset);
   const [secret] = useState(readLinkSecret);
   const [password, setPassword] = useState("");
   const { code, setCode, run, isBusy, error, codeError } = useSecondStep(async (totp) => {
@@ -37,9 +37,9 @@ export default function ResetPage() {
     enter(made);
   });
   return (
-    <LinkDoor secret={secret} {...door}>
+    <LinkFrame secret={secret} {...frame}>
       {(email) => (
-        <DoorForm action={action} isBusy={isBusy} error={error} onSubmit={() => void run()}>
+        <SubmitForm action={action} isBusy={isBusy} error={error} onSubmit={() => void run()}>
           <LinkOwner email={email} />
           <PasswordField
             label="New password"
@@ -49,8 +49,8 @@ export default function ResetPage() {
             error={fieldProblem(error, "password")}
           />
           {code !== null && <SecondStepField value={code} onValue={setCode} error={codeError} />}
-        </DoorForm>
+        </SubmitForm>
       )}
-    </LinkDoor>
+    </LinkFrame>
   );
 }

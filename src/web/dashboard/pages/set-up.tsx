@@ -6,8 +6,8 @@ import { navigate, startPath } from "../lib/router.ts";
 import { enter } from "../lib/session.ts";
 import type { SignedIn } from "../lib/types.ts";
 import { PasswordField, TextField } from "../ui/field.tsx";
-import { DoorForm, readLinkSecret } from "./door.tsx";
-import { LinkDoor } from "./link.tsx";
+import { LinkFrame } from "./link.tsx";
+import { readLinkSecret, SubmitForm } from "./sign-in-frame.tsx";
 
 export default function SetUpPage() {
   const [secret] = useState(readLinkSecret);
@@ -19,7 +19,7 @@ export default function SetUpPage() {
     enter(made);
   });
   return (
-    <LinkDoor
+    <LinkFrame
       secret={secret}
       kind="setup"
       title="Set up companiond"
@@ -27,7 +27,7 @@ export default function SetUpPage() {
       help="If this server is set up already, sign in. Otherwise, run “companiond account setup-link” for a new link."
     >
       {() => (
-        <DoorForm action="Create account" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+        <SubmitForm action="Create account" isBusy={isBusy} error={error} onSubmit={() => void run()}>
           <TextField
             label="Your email"
             type="email"
@@ -47,8 +47,8 @@ export default function SetUpPage() {
             onValue={setPassword}
             error={fieldProblem(error, "password")}
           />
-        </DoorForm>
+        </SubmitForm>
       )}
-    </LinkDoor>
+    </LinkFrame>
   );
 }

@@ -7,7 +7,7 @@ import { useSecondStep } from "../second-factor/second-step.ts";
 import { Button } from "../ui/button.tsx";
 import { PasswordField, TextField } from "../ui/field.tsx";
 import { lazy } from "../ui/lazy.tsx";
-import { Door, DoorForm } from "./door.tsx";
+import { SignInFrame, SubmitForm } from "./sign-in-frame.tsx";
 
 const SignInStep = lazy(async () => (await import("../second-factor/sign-in-step.tsx")).SignInStep);
 
@@ -16,19 +16,19 @@ export default function SignInPage() {
   if ("isNew" in document.documentElement.dataset) return <NewServer />;
   const lead = "Manage your companions, their conversations and your API keys.";
   return (
-    <Door
+    <SignInFrame
       title={asked === null ? "Sign in" : "Two-factor authentication"}
       lead={asked === null ? lead : `Signing in as ${asked}.`}
     >
       <SignInForm onSignedIn={enter} onAsked={setAsked} />
-    </Door>
+    </SignInFrame>
   );
 }
 
 /** There is nothing to sign in with yet. The page in which someone uses the link signs the others in. */
 function NewServer() {
   return (
-    <Door title="This server is new" lead="There are no accounts yet. Create the first one to sign in.">
+    <SignInFrame title="This server is new" lead="There are no accounts yet. Create the first one to sign in.">
       <div class="space-y-4 text-pretty">
         <p>
           Is it yours? Open the one-time link that creates the first account. The server printed it on its terminal when
@@ -39,7 +39,7 @@ function NewServer() {
           I've created the account
         </Button>
       </div>
-    </Door>
+    </SignInFrame>
   );
 }
 
@@ -63,7 +63,7 @@ export function SignInForm({ email: known = "", onSignedIn, onAsked }: SignInFor
   useEffect(() => onAsked?.(isAsked ? email : null), [isAsked]);
   if (code !== null) return <SignInStep step={step} code={code} />;
   return (
-    <DoorForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
+    <SubmitForm action="Sign in" isBusy={isBusy} error={error} onSubmit={() => void run()}>
       <TextField
         label="Email"
         type="email"
@@ -83,6 +83,6 @@ export function SignInForm({ email: known = "", onSignedIn, onAsked }: SignInFor
           <code class="font-mono text-[0.92em]">companiond account setup-link</code> creates the first account.
         </p>
       </details>
-    </DoorForm>
+    </SubmitForm>
   );
 }

@@ -26,14 +26,14 @@ export function CodeField({ value, onValue, error }: CodeFieldProps) {
   );
 }
 
-/** The same, with a way for people without their phone at hand. */
+/** The same, with a recovery code for people without their phone at hand. */
 export function SecondStepField({ value, onValue, error }: CodeFieldProps) {
   const [isRecovery, setIsRecovery] = useState(false);
-  const place = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLDivElement>(null);
   // It appears in a page that is already loaded, where `autofocus` has no effect.
-  useLayoutEffect(() => place.current?.querySelector("input")?.focus(), [isRecovery]);
+  useLayoutEffect(() => box.current?.querySelector("input")?.focus(), [isRecovery]);
   return (
-    <div class="space-y-3" ref={place}>
+    <div class="space-y-3" ref={box}>
       {isRecovery ? (
         <TextField
           key="recovery"

@@ -8,15 +8,15 @@ import { alarmingBudgets, budgetAlarm, refreshSession, useSession } from "../lib
 import type { Budget, Page } from "../lib/types.ts";
 import { Notice } from "../ui/states.tsx";
 
-const lookEveryMs = 60_000;
+const refreshEveryMs = 60_000;
 const maxShown = 3;
 
 export function SpendingWatch() {
   const signedIn = useSession();
   const { spending, account } = signedIn;
   const budgets = useLoad<Page<Budget>>(spending.has_budgets ? "/api/budgets?limit=1000" : null);
-  useEvery(lookEveryMs, () => void refreshSession());
-  // Whatever made the session be read anew may have changed budgets, too.
+  useEvery(refreshEveryMs, () => void refreshSession());
+  // What made the session be read again may have changed budgets, too.
   useEffect(() => void budgets.reload(), [signedIn]);
 
   const alarming = pickAlarming(budgets.data?.data ?? []);

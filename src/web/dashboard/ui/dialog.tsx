@@ -118,14 +118,14 @@ interface FormDialogProps extends AskProps {
   submit: { run(): Promise<void>; isBusy: boolean; error: unknown };
   /** Those that show their own errors. */
   fields?: readonly string[];
-  /** What is typed is worth nothing by itself: it goes without a question. */
+  /** What is typed is worth nothing on its own: it goes without a question. */
   isThrowaway?: boolean;
   /** What the form began with: with another object, nothing is typed any more. */
   kept?: object | null;
   class?: string;
 }
 
-/** Asks before text that somebody has typed is lost: by its buttons, by Escape, and by leaving the page. */
+/** Asks before text that someone has typed is lost: by its buttons, by Escape, and by leaving the page. */
 export function FormDialog({ action, kind = "primary", stay = "Cancel", isReady = true, ...props }: FormDialogProps) {
   const { submit, fields, isThrowaway = false, kept, class: spacing = "space-y-4", children, ...dialog } = props;
   const [isTyped, setIsTyped] = useState(false);

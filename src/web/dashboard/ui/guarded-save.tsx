@@ -117,7 +117,7 @@ interface EditProps<Kept extends object, Draft> {
   children(kept: Kept, save: (draft: Draft) => Promise<void>): ComponentChildren;
 }
 
-/** Loads what is to be edited, and saves the fields that were changed over that version. */
+/** Loads the object to edit, and saves the fields that were changed over that version. */
 export function EditDialog<Kept extends object, Draft>(props: EditProps<Kept, Draft>) {
   const loaded = useLoad<Kept>(props.path);
   const { data } = loaded;
@@ -155,7 +155,7 @@ function EditLoaded<Kept extends object, Draft>(props: EditLoadedProps<Kept, Dra
   );
 }
 
-/** In place of a dialog whose version is still to come: nothing, or why it could not be loaded. */
+/** Instead of a dialog whose version is still to come: nothing, or why it could not be loaded. */
 export function LoadingDialog({ of, ...dialog }: Omit<DialogProps, "children"> & { of: Loaded<unknown> }) {
   if (of.error === null) return null;
   return (

@@ -80,7 +80,7 @@ interface PendingProps {
   class?: string;
 }
 
-/** In place of missing data: that it is loading, or why it failed. */
+/** Instead of missing data: that it is loading, or why it failed. */
 export function Pending({ of, lines = 4, class: more = "" }: PendingProps) {
   if (of.error !== null) return <Failure error={of.error} onRetry={() => void of.reload()} />;
   return <Skeleton lines={lines} class={more} />;

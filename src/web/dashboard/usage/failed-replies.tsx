@@ -43,11 +43,11 @@ function explainFailure(kind: string): { why: string; remedy: string } {
   return words[kind] ?? { why: kind, remedy: "" };
 }
 
-/** These last until somebody does something. */
+/** These last until someone does something. */
 const lasting = ["refused_key", "unknown_model", "refused_request"];
 
 /** The kind to show if there is room for one: a lasting one, however rare, or else the most frequent. */
-function pickTold(maxFirst: readonly FailedReplies[]): FailedReplies | null {
+function pickFailure(maxFirst: readonly FailedReplies[]): FailedReplies | null {
   return maxFirst.find(({ kind }) => lasting.includes(kind)) ?? maxFirst[0] ?? null;
 }
 
@@ -102,7 +102,7 @@ export function useFailures(companionId: string): RecentFailures | null {
   const [from = ""] = listDays(recentDays);
   const { data } = useLoad<Rows>(`/api/usage/failures${toSearch({ from, companion_id: companionId })}`);
   if (data === null) return null;
-  const told = pickTold(data.data);
-  const words = told ? explainFailure(told.kind) : { why: "", remedy: "" };
+  const shown = pickFailure(data.data);
+  const words = shown ? explainFailure(shown.kind) : { why: "", remedy: "" };
   return { count: data.data.reduce((sum, { replies }) => sum + replies, 0), ...words };
 }

@@ -25,7 +25,7 @@ export const measures: readonly [Measure, ...Measure[]] = [
   { name: "errors", label: "Failed replies", of: (row) => row.errors, ...asCount },
 ];
 
-/** In micro-dollars, of what has a price; rows are to be by model, so that one without a price hides no other. */
+/** In micro-dollars, of what has a price; rows must be by model, so that one without a price hides no other. */
 export const costMeasure: Measure = {
   name: "cost",
   label: "Cost",

@@ -87,14 +87,14 @@ function isWritten({ kind, parts }: DiffLine, _: number, lines: readonly DiffLin
   return parts[0]?.text !== "" || lines.filter((line) => line.kind === kind || line.kind === "same").length > 1;
 }
 
-const looks = {
+const styles = {
   same: { sign: "", word: "", line: "", part: "" },
   removed: { sign: "−", word: "Removed: ", line: "bg-bad-tint", part: "text-bad" },
   added: { sign: "+", word: "Added: ", line: "bg-good-tint", part: "text-good" },
 } as const;
 
 function Line({ kind, parts }: DiffLine) {
-  const { sign, word, line, part } = looks[kind];
+  const { sign, word, line, part } = styles[kind];
   return (
     <p class={`flex gap-2 px-3 py-0.5 ${line}`}>
       <span aria-hidden="true" class="size-4 shrink-0 font-mono text-muted">

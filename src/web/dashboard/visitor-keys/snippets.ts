@@ -183,7 +183,7 @@ const privateKey = readFileSync(process.env.${privateKeyVariable}, "utf8");`,
   );
 }
 
-/** A command that keeps the private key in a file, and prints the public one as it is to be pasted. */
+/** A command that keeps the private key in a file, and prints the public one in the form to paste. */
 export function pairCommand(algorithm: PairAlgorithm): string {
   return `node -e '
 const { publicKey, privateKey } = crypto.generateKeyPairSync(${pairs[algorithm].make});

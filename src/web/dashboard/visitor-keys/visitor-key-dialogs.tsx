@@ -146,7 +146,7 @@ const privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
 
 /**
  * Checks a pasted public key here, so that a private one never leaves the browser. The members that define the public
- * key, and no others; or what is wrong, as far as it can be told here.
+ * key, and no others; or what is wrong, as far as it can be checked here.
  */
 function readPublicJwk(text: string, algorithm: PairAlgorithm): Found {
   if (/PRIVATE KEY/.test(text)) return { problem: privateSentence };

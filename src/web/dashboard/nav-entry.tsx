@@ -6,14 +6,14 @@ import { budgetsPath, usePath } from "./lib/router.ts";
 import { budgetAlarm } from "./lib/session.ts";
 import { use } from "./lib/state.ts";
 
-export interface PlaceProps {
+export interface NavEntryProps {
   href: string;
   label: string;
   Icon: LucideIcon;
   aside?: ComponentChildren;
 }
 
-export function Place({ href, label, Icon, aside }: PlaceProps) {
+export function NavEntry({ href, label, Icon, aside }: NavEntryProps) {
   const at = usePath();
   const alarm = use(budgetAlarm);
   const isHere = at === href || at.startsWith(`${href}/`);

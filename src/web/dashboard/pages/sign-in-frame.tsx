@@ -7,13 +7,13 @@ import { Form } from "../ui/field.tsx";
 import { Problem } from "../ui/states.tsx";
 import { Wordmark } from "../ui/wordmark.tsx";
 
-interface DoorProps {
+interface SignInFrameProps {
   title: string;
   lead: string;
   children: ComponentChildren;
 }
 
-export function Door({ title, lead, children }: DoorProps) {
+export function SignInFrame({ title, lead, children }: SignInFrameProps) {
   useEffect(() => {
     document.title = `${title} · companiond`;
   }, [title]);
@@ -31,7 +31,7 @@ export function Door({ title, lead, children }: DoorProps) {
   );
 }
 
-interface DoorFormProps {
+interface SubmitFormProps {
   action: string;
   isBusy: boolean;
   error: unknown;
@@ -39,7 +39,7 @@ interface DoorFormProps {
   children: ComponentChildren;
 }
 
-export function DoorForm({ action, isBusy, error, onSubmit, children }: DoorFormProps) {
+export function SubmitForm({ action, isBusy, error, onSubmit, children }: SubmitFormProps) {
   return (
     <Form class="space-y-4" onSubmit={onSubmit}>
       {children}
@@ -58,13 +58,13 @@ export function readLinkSecret(): string {
 
 export function LinkIncomplete() {
   return (
-    <Door
+    <SignInFrame
       title="The link is incomplete"
       lead="Copy the whole link, including everything after the #, and open it again."
     >
       <ButtonLink href={signInPath} class="w-full">
         Back to sign-in
       </ButtonLink>
-    </Door>
+    </SignInFrame>
   );
 }
