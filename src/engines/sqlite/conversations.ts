@@ -117,8 +117,8 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       const { arrivalMark } = visitor;
       return await engine.append(() => {
         if (arrivalMark !== undefined && erasures.cover({ ...from, visitorId: visitor.id }, arrivalMark)) return false;
-        const taken = takeOver.run(visitor.id, visitor.sealed, companionId, sessionId, anonymousId, visitor.id);
-        if (taken === 0) return false;
+        const takenOver = takeOver.run(visitor.id, visitor.sealed, companionId, sessionId, anonymousId, visitor.id);
+        if (takenOver === 0) return false;
         takeCallsOver.run(visitor.id, visitor.sealed, companionId, anonymousId, sessionId);
         calls.giveAll(from, visitor.id);
         return true;

@@ -82,11 +82,11 @@ export function createTurnStore(
       let aboveMs = Number.MAX_SAFE_INTEGER;
       let aboveNumber = Number.MAX_SAFE_INTEGER;
       for (let limit = firstHistoryRead; ; ) {
-        const place = [companionId, sessionId, visitor, aboveMs, aboveNumber] as const;
+        const parameters = [companionId, sessionId, visitor, aboveMs, aboveNumber] as const;
         const rows = await engine.read(() =>
           exceptMessageId === undefined && !withAuthors
-            ? selectHistory.all(...place, limit)
-            : selectSome.all(...place, exceptMessageId ?? "", limit),
+            ? selectHistory.all(...parameters, limit)
+            : selectSome.all(...parameters, exceptMessageId ?? "", limit),
         );
         let bytes = 0;
         for (const { role, text, author } of rows) {
@@ -121,10 +121,10 @@ export function createTurnStore(
         return turn.spend === null ? [] : spending.settle(turn, turn.cost, turn.spend);
       }),
 
-    recordCall: ({ usage: tokens, cost, spend, ...place }) =>
+    recordCall: ({ usage: tokens, cost, spend, ...key }) =>
       engine.append(() => {
-        usage.add(place, { ...tokens, ...costCounts(cost) });
-        return spend === null ? [] : spending.settle(place, cost, spend);
+        usage.add(key, { ...tokens, ...costCounts(cost) });
+        return spend === null ? [] : spending.settle(key, cost, spend);
       }),
 
     countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),
