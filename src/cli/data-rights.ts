@@ -3,7 +3,7 @@
  * to it, or owns it.
  */
 import { mkdirSync, statSync } from "node:fs";
-import { findObstacle } from "../contracts/store/data-place.ts";
+import { findObstacle } from "../contracts/store/data-location.ts";
 import { codeOf } from "../lib/error-code.ts";
 import { CommandFailure } from "./command.ts";
 

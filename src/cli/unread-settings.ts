@@ -1,7 +1,7 @@
 /** Points at the settings of a service that is installed on the machine, where a command was not given them. */
 import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
-import { describeNoDatabase } from "../contracts/store/data-place.ts";
+import { describeNoDatabase } from "../contracts/store/data-location.ts";
 import { AppError } from "../domain/errors.ts";
 
 /** Where the package puts them. They are never read unasked: a command's settings are those that it is given. */

@@ -2,7 +2,7 @@
  * Requests to URLs that owners name: deliveries of webhooks, tools, MCP servers. `outgoing-http` is the engine.
  *
  * Public hosts over https alone, and what the operator lists (`COMPANIOND_PRIVATE_TARGETS`), over http too. A name is
- * looked up for each request, every address of it is checked, and the connection goes to one that was checked; the
+ * resolved for each request, every address of it is checked, and the connection goes to one that was checked; the
  * certificate is checked against the name. Link-local addresses, and this server's own unless they are listed, are refused.
  * No redirect is followed: a 3xx is an answer like any other. Nothing is sent twice, and no connection is kept.
  *
@@ -20,7 +20,7 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** A text is sent as UTF-8. None unless given; a `POST` without one sends an empty one. */
   readonly body?: string | Uint8Array;
-  /** The look-up included. Of `open` until the head has arrived, of `send` until the end of the body. */
+  /** The lookup included. Of `open` until the head has arrived, of `send` until the end of the body. */
   readonly timeoutMs: number;
 }
 
@@ -29,7 +29,7 @@ export interface OutgoingRequest {
  *   to a host that may be reached. An unregistered name is this as well: owners must not find out which names of our
  *   network exist.
  * - `headers`: a header that must not be sent.
- * - `not_connected`: the request cannot have arrived. The name could not be looked up at present, no address takes a
+ * - `not_connected`: the request cannot have arrived. The name could not be resolved at present, no address takes a
  *   connection, or the certificate is not valid.
  * - `timeout`: it may have arrived, and no answer came in time.
  * - `broken`: it may have arrived; the connection broke, or what came is not HTTP or, to `send`, compressed.
@@ -83,7 +83,7 @@ export interface ReceivedResponse extends OutgoingHead {
 
 export interface OutgoingHttp {
   /**
-   * What of a URL can be refused before anything is looked up: one sentence for the owner who enters it, or null. A name
+   * What of a URL can be refused before its name is resolved: one sentence for the owner who enters it, or null. A name
    * that passes may still lead to addresses that are refused.
    */
   findFault(url: string): string | null;

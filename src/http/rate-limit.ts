@@ -2,7 +2,7 @@
  * Checks a client's request with the limiter, and turns the verdict into the `RateLimit` headers
  * (draft-ietf-httpapi-ratelimit-headers) and a 429 with `Retry-After`.
  */
-import type { Limiter, Place, RateRule, RuleName, Verdict } from "../contracts/limiter/limiter.ts";
+import type { Limiter, RateRule, RateWindow, RuleName, Verdict } from "../contracts/limiter/limiter.ts";
 import { type EmbedWindows, networkRulesOf } from "../contracts/limiter/rules.ts";
 import type { EmbedTarget } from "../contracts/store/store.ts";
 import type { Services } from "../core/dependencies.ts";
@@ -49,7 +49,10 @@ export async function findTargetOf({ companions }: Services["store"], token: str
 }
 
 /** The windows that `admitClient` asks. */
-export function windowsOfClient(rule: RateRule, { limitSubject, networks }: LimitedClient): [Place, ...Place[]] {
+export function windowsOfClient(
+  rule: RateRule,
+  { limitSubject, networks }: LimitedClient,
+): [RateWindow, ...RateWindow[]] {
   const own = { rule, subject: limitSubject };
   if (networks === null) return [own];
   const [by56, by48] = networkRulesOf(rule);

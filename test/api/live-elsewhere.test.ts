@@ -76,10 +76,10 @@ if (isOnPostgres) {
     await stream.until(1);
     // Written past the servers, as if no announcement had arrived.
     const { store } = here.services;
-    const place = { accountId: world.account.id, conversationId: conversation.id };
+    const ref = { accountId: world.account.id, conversationId: conversation.id };
     await store.handoffs.revise(
       {
-        ...{ place, newConversationId: null, clientId: null, clientIdOf: "person", arrivalMark: null },
+        ...{ conversation: ref, newConversationId: null, clientId: null, clientIdOf: "person", arrivalMark: null },
         decide: () => ({ fields: { state: "waiting", person: null, reason: "idle", sinceMs: 5 } }),
       },
       testContext(),

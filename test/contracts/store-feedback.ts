@@ -32,7 +32,7 @@ export function feedbackStoreContract(open: OpenStore): void {
   }
 
   async function revise(key: ConversationKey, change: HandoffChange, newConversationId: string | null = null) {
-    const request = { place: { key }, newConversationId, clientId: null, clientIdOf: "visitor" } as const;
+    const request = { conversation: { key }, newConversationId, clientId: null, clientIdOf: "visitor" } as const;
     const context = world.context({ actor: { kind: "visitor", id: null, ipPrefix: null, requestId: null } });
     return await world.store.handoffs.revise({ ...request, arrivalMark: null, decide: () => change }, context);
   }
@@ -147,7 +147,12 @@ export function feedbackStoreContract(open: OpenStore): void {
       expect(heard).toEqual([[account.id, [{ result: "kept" }]]]);
       expect(await mails.takeDue(now(), now() + 1, 10)).toEqual([{ ...mail, tries: 0 }]);
 
-      const request = { place: { key }, newConversationId: null, clientId: null, clientIdOf: "visitor" } as const;
+      const request = {
+        conversation: { key },
+        newConversationId: null,
+        clientId: null,
+        clientIdOf: "visitor",
+      } as const;
       const decide = (): never => {
         throw new Error("refused");
       };

@@ -69,7 +69,7 @@ export function handoffStoreContract(open: OpenStore): void {
   const revise = (decide: HandoffDecision, fields: Partial<RevisionRequest> = {}) =>
     world.store.handoffs.revise(
       {
-        ...{ place: { key }, newConversationId: null, clientId: null, clientIdOf: "visitor", arrivalMark: null },
+        ...{ conversation: { key }, newConversationId: null, clientId: null, clientIdOf: "visitor", arrivalMark: null },
         ...{ decide, ...fields },
       },
       world.context({ actor: { kind: "visitor", id: null, ipPrefix: null, requestId: null } }),
@@ -184,8 +184,8 @@ export function handoffStoreContract(open: OpenStore): void {
       await revise(() => ({ fields: { state: "waiting", untilMs: 5 } }));
       const other = await world.createAccount();
       expect(await handoffs.findOf(other.id, conversationId)).toBeNull();
-      const place = { accountId: other.id, conversationId };
-      expect(await revise(() => ({ fields: { status: "open" } }), { place })).toBeNull();
+      const conversation = { accountId: other.id, conversationId };
+      expect(await revise(() => ({ fields: { status: "open" } }), { conversation })).toBeNull();
       await companions.delete(account.id, companion.id, world.context());
       expect(await handoffs.findOf(account.id, conversationId)).toBeNull();
       expect(await handoffs.findNextDue()).toBeNull();
@@ -200,8 +200,8 @@ export function handoffStoreContract(open: OpenStore): void {
         key = { ...key, sessionId: systemIds.randomUuid() };
         const conversationId = await talk();
         const people = [person("Ada"), person("Berta"), person("Cleo")];
-        const place = { accountId: account.id, conversationId };
-        const results = await Promise.allSettled(people.map((each) => revise(take(each), { place })));
+        const conversation = { accountId: account.id, conversationId };
+        const results = await Promise.allSettled(people.map((each) => revise(take(each), { conversation })));
         const winners = people.filter((_, at) => results[at]?.status === "fulfilled");
         expect(winners).toHaveLength(1);
         const [winner] = winners;
@@ -217,7 +217,7 @@ export function handoffStoreContract(open: OpenStore): void {
       const { handoffs, turns } = world.store;
       const conversationId = await talk();
       const ada = person("Ada");
-      const place = { accountId: account.id, conversationId };
+      const conversation = { accountId: account.id, conversationId };
       const kept: string[] = [];
       const left: string[] = [];
       async function say(text: string): Promise<void> {
@@ -232,7 +232,7 @@ export function handoffStoreContract(open: OpenStore): void {
       }
       const change = (isTaken: boolean) =>
         revise(() => ({ fields: { state: isTaken ? "person" : "companion", person: isTaken ? ada : null } }), {
-          place,
+          conversation,
         });
       const all = Array.from({ length: 500 }, (_, at) => `m${at}`);
       await Promise.all(all.flatMap((text, at) => (at % 25 === 0 ? [change(at % 50 === 0), say(text)] : [say(text)])));
@@ -256,7 +256,7 @@ export function handoffStoreContract(open: OpenStore): void {
         keys.flatMap((each) =>
           [1, 2].map(async (status) => {
             const decide: HandoffDecision = () => ({ fields: { status: status === 1 ? "open" : "closed" } });
-            const revised = await revise(decide, { place: { key: each } });
+            const revised = await revise(decide, { conversation: { key: each } });
             const newest = (await handoffs.listSince(account.id, 0, 100, null)).at(-1)?.handoff.change ?? 0;
             const own = revised?.handoff?.change ?? 0;
             expect(newest).toBeGreaterThanOrEqual(own);
@@ -279,7 +279,7 @@ export function handoffStoreContract(open: OpenStore): void {
       }));
       for (const each of keys) {
         const newConversationId = systemIds.uuid();
-        await revise(() => ({ fields: { status: "open" } }), { place: { key: each }, newConversationId });
+        await revise(() => ({ fields: { status: "open" } }), { conversation: { key: each }, newConversationId });
       }
       const first = await handoffs.listSince(account.id, 0, 2, null);
       expect(first.map((each) => each.key)).toEqual(keys.slice(0, 2));
@@ -295,9 +295,9 @@ export function handoffStoreContract(open: OpenStore): void {
       const people = [person("Ada"), ofKey, person("Berta")];
       const keys = people.map(() => ({ ...key, sessionId: systemIds.randomUuid() }));
       for (const [at, each] of people.entries()) {
-        const place = { key: keys[at] ?? key };
+        const conversation = { key: keys[at] ?? key };
         const decide: HandoffDecision = () => ({ fields: { state: "person", person: each, untilMs: 300 - at * 100 } });
-        await revise(decide, { place, newConversationId: systemIds.uuid() });
+        await revise(decide, { conversation, newConversationId: systemIds.uuid() });
       }
       expect(await handoffs.findNextDue()).toBe(100);
       expect(await handoffs.listDue(99, 10)).toEqual([]);
@@ -311,12 +311,12 @@ export function handoffStoreContract(open: OpenStore): void {
       expect(await handoffs.listHeld({ keyId: "key-1" }, 10)).toEqual(keys.slice(1, 2));
       expect(await handoffs.listHeld({ keyId: "key" }, 10)).toEqual([]);
       await revise(() => ({ fields: { state: "companion", person: null, untilMs: null } }), {
-        place: { key: keys[2] ?? key },
+        conversation: { key: keys[2] ?? key },
       });
       expect(await handoffs.findNextDue()).toBe(200);
       expect(await handoffs.listHeld({ companionId: companion.id }, 10)).toHaveLength(2);
       // What is reserved for them they are about to have.
-      await revise(() => ({ fields: { reserved: ofKey } }), { place: { key: keys[2] ?? key } });
+      await revise(() => ({ fields: { reserved: ofKey } }), { conversation: { key: keys[2] ?? key } });
       expect(await handoffs.listHeld({ keyId: "key-1" }, 10)).toHaveLength(2);
       expect(await handoffs.listHeld({ companionId: companion.id }, 10)).toHaveLength(2);
     });
@@ -328,7 +328,7 @@ export function handoffStoreContract(open: OpenStore): void {
       const slot = { accountId: account.id, method: "POST", path: "/take", key: "one" };
       const idempotent = { slot, bodyHash: "hash", status: 200, body: "{}" };
       const request = {
-        ...{ place: { accountId: account.id, conversationId }, newConversationId: null, clientId: null },
+        ...{ conversation: { accountId: account.id, conversationId }, newConversationId: null, clientId: null },
         ...{ clientIdOf: "person" as const, arrivalMark: null },
       };
       const context = world.context({ idempotent });
@@ -604,9 +604,9 @@ export function handoffStoreContract(open: OpenStore): void {
       ];
       const ids: string[] = [];
       for (const fields of records) {
-        const place = { key: { ...key, sessionId: systemIds.randomUuid() } };
-        ids.push(await talk(place.key));
-        await revise(() => ({ fields: fields ?? {} }), { place });
+        const conversation = { key: { ...key, sessionId: systemIds.randomUuid() } };
+        ids.push(await talk(conversation.key));
+        await revise(() => ({ fields: fields ?? {} }), { conversation });
         await talk({ ...key, sessionId: systemIds.randomUuid() });
       }
       await handoffs.markRead(account.id, ids[0] ?? "", "reader", 2);
@@ -652,9 +652,9 @@ export function handoffStoreContract(open: OpenStore): void {
       const { conversations } = world.store;
       const ids: string[] = [];
       for (let at = 0; at < 4; at++) {
-        const place = { key: { ...key, sessionId: systemIds.randomUuid() } };
-        ids.push(await talk(place.key));
-        await revise(() => ({ fields: { status: "open" } }), { place });
+        const conversation = { key: { ...key, sessionId: systemIds.randomUuid() } };
+        ids.push(await talk(conversation.key));
+        await revise(() => ({ fields: { status: "open" } }), { conversation });
       }
       const query = { ...everything, status: "open" } as const;
       const first = await conversations.list(account.id, query, { limit: 2, afterId: null });
@@ -843,13 +843,13 @@ export function handoffStoreContract(open: OpenStore): void {
       });
       const work = [...keys, ...own].flatMap((each, at) => [
         () => turns.settle(world.turnOf(companion, { key: each })),
-        () => revise(decide, { place: { key: each }, newConversationId: systemIds.uuid() }),
-        () => revise(decide, { place: { key: each }, arrivalMark: arrivals.mark() }),
+        () => revise(decide, { conversation: { key: each }, newConversationId: systemIds.uuid() }),
+        () => revise(decide, { conversation: { key: each }, arrivalMark: arrivals.mark() }),
         () => handoffs.markSeen(each, 1),
         () => conversations.merge(keys[at % 4] ?? key, { id, sealed: "sealed" }),
         () => turns.settle(world.turnOf(companion, { key: each })),
         () => conversations.eraseVisitors(account.id, companion.id, [each.visitorId ?? ""], world.context()),
-        () => revise(decide, { place: { key: each }, newConversationId: systemIds.uuid() }),
+        () => revise(decide, { conversation: { key: each }, newConversationId: systemIds.uuid() }),
       ]);
       const some = Array.from({ length: work.length }, (_, at) => work[(at * 13) % work.length]);
       await Promise.all([...some.map((each) => each?.()), members.remove(account.id, ada.id, world.context())]);

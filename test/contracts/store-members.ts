@@ -233,7 +233,7 @@ export function memberStoreContract(open: OpenStore): void {
         conversations.push(turn.conversationId);
         const request = { newConversationId: null, clientId: null, clientIdOf: "visitor", arrivalMark: null } as const;
         const decide = () => ({ fields: { assigneeId, tags: ["kept"] } });
-        await handoffs.revise({ ...request, place: { key: turn.key }, decide }, world.context());
+        await handoffs.revise({ ...request, conversation: { key: turn.key }, decide }, world.context());
       }
       const presence = { companionIds: null, isAvailable: true, seenAtMs: 1, untilMs: null } as const;
       const person = { id: grace.id, name: grace.name, memberId: grace.id, keyId: null };

@@ -54,7 +54,7 @@ export function watchedHandoffContract(open: OpenStore): void {
   /** In a conversation of its own. */
   async function make(fields: NonNullable<HandoffChange["fields"]>, of = companion): Promise<ConversationKey> {
     const key = { companionId: of.id, sessionId: systemIds.randomUuid(), visitorId: null };
-    const place = { place: { key }, newConversationId: systemIds.uuid(), clientId: null, arrivalMark: null };
+    const place = { conversation: { key }, newConversationId: systemIds.uuid(), clientId: null, arrivalMark: null };
     const request = { ...place, clientIdOf: "visitor", decide: () => ({ fields }) } as const;
     await handoffs().revise(request, world.context());
     return key;

@@ -96,9 +96,9 @@ export function webhookStoreContract(open: OpenStore): void {
       const webhook = await create();
       const turn = world.turnOf(companion);
       await world.store.turns.settle(turn);
-      const told = [eventOf(turn, "message.completed"), eventOf(turn, "message.failed")];
+      const webhookEvents = [eventOf(turn, "message.completed"), eventOf(turn, "message.failed")];
       const request = {
-        ...{ place: { key: turn.key }, newConversationId: null, clientId: null, arrivalMark: null },
+        ...{ conversation: { key: turn.key }, newConversationId: null, clientId: null, arrivalMark: null },
         clientIdOf: "visitor" as const,
       };
       const refuse = () => {
@@ -110,13 +110,13 @@ export function webhookStoreContract(open: OpenStore): void {
       expect(await list(webhook.id)).toEqual([]);
       let rings = 0;
       webhooks().onStored(() => rings++);
-      const decide = () => ({ fields: { status: "open" as const }, told });
+      const decide = () => ({ fields: { status: "open" as const }, webhookEvents });
       await world.store.handoffs.revise({ ...request, decide }, world.context());
       expect(await typesOf(webhook.id)).toEqual(["message.failed", "message.completed"]);
       await eventually(async () => rings > 0);
       // One after the other, as all of a conversation.
       const first = await take();
-      expect(first.map(({ event }) => event.id)).toEqual([told[0]?.id ?? ""]);
+      expect(first.map(({ event }) => event.id)).toEqual([webhookEvents[0]?.id ?? ""]);
       expect(first[0]?.event).toMatchObject({ conversationId: turn.conversationId });
     });
 

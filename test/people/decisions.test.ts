@@ -87,7 +87,7 @@ const visitor = by({ type: "visitor" });
 const clock = by({ type: "clock" });
 const asPerson = (person: Person, changed: Partial<HandoffSettings> | null = {}) =>
   by({ type: "person", person }, changed);
-const toldTypes = (change: HandoffChange | null) => change?.told?.map(({ type }) => type);
+const eventTypesOf = (change: HandoffChange | null) => change?.webhookEvents?.map(({ type }) => type);
 const lineTypes = (change: HandoffChange | null) => change?.events?.map(({ type }) => type);
 
 /** What a decision comes to, in short: what it refuses, that it changes nothing, or the state that follows. */
@@ -182,13 +182,13 @@ describe("asking", () => {
     });
     expect(change?.events).toEqual([{ type: "asked", atMs: nowMs, by: { type: "visitor" }, sealedReason: "sealed" }]);
     expect(change?.audit).toEqual({ action: "conversation.ask", details: { companionId: turnCompanion.id } });
-    expect(toldTypes(change)).toEqual(["handoff.requested"]);
+    expect(eventTypesOf(change)).toEqual(["handoff.requested"]);
   });
 
   test("before any message begins the conversation, and tells that as well", () => {
     const change = decideAsk(on(null, { conversationId: "new", newestSeq: 0 }), visitor, ask);
-    expect(toldTypes(change)).toEqual(["conversation.started", "handoff.requested"]);
-    expect(change?.told?.[0]?.id).toBe("msg_new_started");
+    expect(eventTypesOf(change)).toEqual(["conversation.started", "handoff.requested"]);
+    expect(change?.webhookEvents?.[0]?.id).toBe("msg_new_started");
   });
 
   test("is refused to visitors where they may not, unless a person was offered; the model may always", () => {
@@ -210,9 +210,9 @@ describe("asking", () => {
       // The team has mail about it.
       ...{ noticeSinceMs: nowMs, noticeAtMs: nowMs },
     });
-    expect([lineTypes(change), toldTypes(change)]).toEqual([["asked", "missed"], ["handoff.missed"]]);
+    expect([lineTypes(change), eventTypesOf(change)]).toEqual([["asked", "missed"], ["handoff.missed"]]);
     const hourAgo = { ...missed, missedAtMs: nowMs - 3_600_000 };
-    expect(toldTypes(decideAsk(on(hourAgo), visitor, unavailable))).toEqual(["handoff.missed"]);
+    expect(eventTypesOf(decideAsk(on(hourAgo), visitor, unavailable))).toEqual(["handoff.missed"]);
     const justUnder = { ...missed, missedAtMs: nowMs - 3_599_999, status: "closed" as const };
     expect(decideAsk(on(justUnder), visitor, unavailable)).toEqual({ fields: { status: "open" } });
     const answered = { ...justUnder, status: "answered" as const };
@@ -234,14 +234,17 @@ describe("the clock", () => {
       },
       ...{ owedSinceMs: null, wasPresent: false, returnedAtMs: nowMs + 111_000 },
     });
-    expect([lineTypes(change), toldTypes(change)]).toEqual([["missed"], ["handoff.missed"]]);
+    expect([lineTypes(change), eventTypesOf(change)]).toEqual([["missed"], ["handoff.missed"]]);
     expect(decideDue(on(waiting), { ...clock, nowMs: nowMs + 110_999 })).toBeNull();
   });
 
   test("silence gives a conversation back", () => {
     const change = decideDue(on(adas), { ...clock, nowMs: nowMs + 60_000 });
     expect(change?.fields).toMatchObject({ state: "companion", reason: "idle", person: null });
-    expect(change?.told?.[0]?.data).toMatchObject({ reason: "idle", person: { name: "Ada", member_id: "ada" } });
+    expect(change?.webhookEvents?.[0]?.data).toMatchObject({
+      reason: "idle",
+      person: { name: "Ada", member_id: "ada" },
+    });
     expect(change?.audit?.action).toBe("conversation.release");
   });
 
@@ -258,7 +261,7 @@ describe("the clock", () => {
     // The visitor goes on reading from where they were.
     expect(change?.fields).not.toHaveProperty("reachSeq");
     expect(change?.fields).not.toHaveProperty("owedSinceMs");
-    expect(toldTypes(change)).toEqual(["handoff.requested"]);
+    expect(eventTypesOf(change)).toEqual(["handoff.requested"]);
     expect(decideAbsent(on({ ...adas, owedSinceMs: null }), late, "ada")).toBeNull();
     expect(decideAbsent(on({ ...adas, person: bob }), late, "ada")).toBeNull();
   });
@@ -278,7 +281,7 @@ describe("taking", () => {
       ...{ state: "person", reason: "taken", person: ada, reserved: null, sinceMs: nowMs, untilMs: nowMs + 1_800_000 },
       ...{ wasPresent: true, ...noNotice },
     });
-    expect(change?.told?.[0]?.data).toMatchObject({ person: { name: "Ada" }, from: null });
+    expect(change?.webhookEvents?.[0]?.data).toMatchObject({ person: { name: "Ada" }, from: null });
     expect(change?.audit?.details).toMatchObject({ personId: "ada" });
   });
 
@@ -306,7 +309,7 @@ describe("taking", () => {
 
   test("from a colleague tells from whom", () => {
     const change = decideTake(on(adas), asPerson(bob), { ...bobTakes, from: "ada" });
-    expect(change?.told?.[0]?.data).toMatchObject({ person: { name: "Bob" }, from: { name: "Ada" } });
+    expect(change?.webhookEvents?.[0]?.data).toMatchObject({ person: { name: "Bob" }, from: { name: "Ada" } });
     expect(outcome(() => decideTake(on(adas), asPerson(bob), { ...bobTakes, from: "eve" }), adas)).toBe("conflict ada");
   });
 
@@ -347,7 +350,7 @@ describe("taking", () => {
   test("declining an ask counts as missed", () => {
     const change = decideRelease(on(waiting), asPerson(bob), { person: bob, close: true, from: null });
     expect(change?.fields).toMatchObject({ state: "companion", reason: "missed", status: "closed" });
-    expect(toldTypes(change)).toEqual(["handoff.missed", "conversation.updated"]);
+    expect(eventTypesOf(change)).toEqual(["handoff.missed", "conversation.updated"]);
     expect(lineTypes(change)).toEqual(["missed", "closed"]);
   });
 
@@ -361,7 +364,7 @@ describe("work on a conversation", () => {
   test("closing gives it back", () => {
     const change = decideUpdate(on(adas), asPerson(ada), { status: "closed" });
     expect(change?.fields).toMatchObject({ state: "companion", reason: "closed", status: "closed", person: null });
-    expect(toldTypes(change)).toEqual(["handoff.released", "conversation.updated"]);
+    expect(eventTypesOf(change)).toEqual(["handoff.released", "conversation.updated"]);
     expect(lineTypes(change)).toEqual(["closed"]);
     expect(change?.audit).toMatchObject({ action: "conversation.close", details: { changed: "status" } });
   });
@@ -370,7 +373,7 @@ describe("work on a conversation", () => {
     const change = decideUpdate(on(plain), asPerson(ada), { tags: ["vip"], assigneeId: "bob" });
     expect(change?.fields).toEqual({ tags: ["vip"], assigneeId: "bob" });
     expect(lineTypes(change)).toEqual(["assigned", "tagged"]);
-    expect(change?.told?.[0]?.data).toEqual({ status: null, assignee: "bob", tags: ["vip"] });
+    expect(change?.webhookEvents?.[0]?.data).toEqual({ status: null, assignee: "bob", tags: ["vip"] });
     expect(change?.audit).toMatchObject({ action: "conversation.update", details: { changed: "assignee, tags" } });
     const after = { ...plain, tags: ["vip"], assigneeId: "bob" };
     expect(decideUpdate(on(after), asPerson(ada), { tags: ["vip"], assigneeId: "bob" })).toBeNull();
@@ -395,7 +398,7 @@ describe("a visitor's message", () => {
     });
     expect(decideKeep(on(adas), visitor, message)?.fields?.owedSinceMs).toBe(nowMs - 50_000);
     expect(decideKeep(on(waiting), visitor, message)?.fields).not.toHaveProperty("untilMs");
-    expect(first?.told?.[0]).toMatchObject({ type: "message.visitor", content: { message: "m" } });
+    expect(first?.webhookEvents?.[0]).toMatchObject({ type: "message.visitor", content: { message: "m" } });
     expect(first?.audit).toBeNull();
   });
 
@@ -426,7 +429,7 @@ describe("a person's message", () => {
       clientId: "n",
       message: { role: "assistant", complete: true },
     });
-    expect(change?.told?.[0]?.data).toMatchObject({ message_id: "n", reply_id: "m", person: { name: "Ada" } });
+    expect(change?.webhookEvents?.[0]?.data).toMatchObject({ message_id: "n", reply_id: "m", person: { name: "Ada" } });
   });
 
   test("is written once, whoever has the conversation by then", () => {

@@ -121,7 +121,13 @@ test("what nouns have written is found by the nouns of the other engine, and new
   const ofPeople = { message: written, author: person, clientId: "u1", sealedVisitor: null };
   await world.store.handoffs.revise(
     {
-      ...{ place: { key: turn.key }, newConversationId: null, clientId: null, clientIdOf: "person", arrivalMark: null },
+      ...{
+        conversation: { key: turn.key },
+        newConversationId: null,
+        clientId: null,
+        clientIdOf: "person",
+        arrivalMark: null,
+      },
       decide: () => ({ fields: { state: "person", person, untilMs: 7 }, message: ofPeople }),
     },
     world.context(),

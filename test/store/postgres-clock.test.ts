@@ -47,7 +47,7 @@ test("a slow answer, which tells little, moves nothing", () => {
 test("clocks that are more than a second apart are told once, and so is their agreement", () => {
   const log = createCapturedLog();
   const watch = new ClockWatch(log);
-  for (const offsetMs of [0, 1000, -1000.4, -61_000, -61_002, 400, 0]) watch.look(offsetMs);
+  for (const offsetMs of [0, 1000, -1000.4, -61_000, -61_002, 400, 0]) watch.check(offsetMs);
   expect(log.events.map(({ level, fields }) => [level, fields])).toEqual([
     ["warn", { offsetMs: -1000 }],
     ["info", {}],

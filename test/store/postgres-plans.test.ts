@@ -21,6 +21,7 @@ import { stateQueries } from "../../src/engines/store-shared/scripts/companion-s
 import { selectOwned } from "../../src/engines/store-shared/scripts/companions.ts";
 import { excerptQueries } from "../../src/engines/store-shared/scripts/conversation-excerpts.ts";
 import { draftQueries } from "../../src/engines/store-shared/scripts/drafts.ts";
+import { emptyDeliveries } from "../../src/engines/store-shared/scripts/event-deliveries.ts";
 import { feedbackQueries } from "../../src/engines/store-shared/scripts/feedback.ts";
 import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
 import { insightQueries } from "../../src/engines/store-shared/scripts/insights.ts";
@@ -32,7 +33,6 @@ import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
 import { peopleListQueries } from "../../src/engines/store-shared/scripts/people-lists.ts";
 import { presenceQueries } from "../../src/engines/store-shared/scripts/presence.ts";
-import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { selectSeen } from "../../src/engines/store-shared/scripts/unanswered.ts";
@@ -119,7 +119,7 @@ const cases: [name: string, text: string, index: string][] = [
   ["a piece of an upload", uploadQueries.piece, "knowledge_uploads_upload_id_piece_pk"],
   ["what answers", editionQueries.live, "knowledge_sources_companion"],
   ["the postings of words", editionQueries.postings, "knowledge_postings_edition_term_block_pk"],
-  ["where passages come from", editionQueries.places, "knowledge_sources_pkey"],
+  ["where passages come from", editionQueries.origins, "knowledge_sources_pkey"],
   ["passages by name", editionQueries.bodies, "Index Scan Backward using knowledge_parts_edition_first_ordinal_pk"],
   ["passages in order", editionQueries.parts, "knowledge_parts_edition_first_ordinal_pk"],
   ["what an edition was made of", editionQueries.documents, "knowledge_documents_edition_place_pk"],

@@ -152,7 +152,7 @@ test("a PostgreSQL server that crashes, and comes back", async () => {
     isCounted: false,
     limited: null,
     ticketId: null,
-    told: null,
+    reported: null,
   };
   await expect(impatient.add({ ...nothing, usage })).rejects.toMatchObject({ code: "unavailable" });
 

@@ -179,7 +179,7 @@ test("a batch that is sent again changes nothing, whatever it holds", async () =
     ...{ key: turn.key, conversationId, messages: [first, ...others], arrivalMark: String(arrivalMark) },
     ...{ sealedVisitor: "s", clientId: messageId, endCode: null },
   };
-  const none = { failure: null, spent: null, ticketId: null, told: null };
+  const none = { failure: null, spent: null, ticketId: null, reported: null };
   const parameters = toParameters([
     {
       ...none,

@@ -23,6 +23,7 @@ import { setQueries } from "../../src/engines/store-shared/scripts/companion-set
 import { stateQueries } from "../../src/engines/store-shared/scripts/companion-states.ts";
 import { excerptQueries } from "../../src/engines/store-shared/scripts/conversation-excerpts.ts";
 import { draftQueries } from "../../src/engines/store-shared/scripts/drafts.ts";
+import { emptyDeliveries } from "../../src/engines/store-shared/scripts/event-deliveries.ts";
 import { feedbackQueries } from "../../src/engines/store-shared/scripts/feedback.ts";
 import { handoffQueries } from "../../src/engines/store-shared/scripts/handoffs.ts";
 import { holdingsQueries } from "../../src/engines/store-shared/scripts/holdings.ts";
@@ -34,7 +35,6 @@ import { liveQueries } from "../../src/engines/store-shared/scripts/live-message
 import { mailQueries } from "../../src/engines/store-shared/scripts/mails.ts";
 import { peopleQueries } from "../../src/engines/store-shared/scripts/people.ts";
 import { peopleListQueries } from "../../src/engines/store-shared/scripts/people-lists.ts";
-import { emptyDeliveries } from "../../src/engines/store-shared/scripts/told-events.ts";
 import { toolCallQueries } from "../../src/engines/store-shared/scripts/tool-calls.ts";
 import { toolQueries } from "../../src/engines/store-shared/scripts/tools.ts";
 import { selectSeen } from "../../src/engines/store-shared/scripts/unanswered.ts";

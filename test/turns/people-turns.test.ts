@@ -132,7 +132,12 @@ describe("a message to a conversation that a person has", () => {
     expect((await world.say("the 500th", { session_id: session })).status).toBe(200);
     await store.handoffs.revise(
       {
-        ...{ place: { key: world.keyOf(session) }, newConversationId: null, clientId: null, clientIdOf: "visitor" },
+        ...{
+          conversation: { key: world.keyOf(session) },
+          newConversationId: null,
+          clientId: null,
+          clientIdOf: "visitor",
+        },
         ...{ arrivalMark: null, decide: () => ({ fields: { day: toUtcDay(clock.nowMs()), dayMessages: 500 } }) },
       },
       testContext(),

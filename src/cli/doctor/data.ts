@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { storageOf } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";
-import { findObstacle, howToBegin, type Obstacle } from "../../contracts/store/data-place.ts";
+import { findObstacle, howToBegin, type Obstacle } from "../../contracts/store/data-location.ts";
 import type { StorageEngine } from "../../contracts/store/engine.ts";
 import { AppError } from "../../domain/errors.ts";
 import { findWeakness } from "../data-rights.ts";

@@ -53,7 +53,7 @@ export interface VerdictsInTurn {
 }
 
 /** One window in which a request is counted. */
-export interface Place {
+export interface RateWindow {
   readonly rule: RateRule;
   readonly subject: string;
 }
@@ -73,9 +73,9 @@ export interface Limiter {
    * request occupies none. The verdict is that of the tightest window: after a refusal the one with the longest wait,
    * otherwise the one with the least left.
    */
-  admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict>;
+  admitAll(windows: readonly [RateWindow, ...RateWindow[]]): Promise<Verdict>;
   /** As `admitAll` of the first and, only if that admits, `admit` of the other window, which must differ: one round trip. */
-  admitInTurn(first: readonly [Place, ...Place[]], second: Place): Promise<VerdictsInTurn>;
+  admitInTurn(first: readonly [RateWindow, ...RateWindow[]], second: RateWindow): Promise<VerdictsInTurn>;
   /**
    * As `admit`, but only while fewer than `most` slots (up to the rule's limit) are in use, by either call: the others
    * stay for those who use `admit`. 0 only checks, and adds nothing to what the engine holds.

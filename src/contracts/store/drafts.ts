@@ -7,7 +7,7 @@ import type { WriteContext } from "./write-context.ts";
 export interface DraftStore {
   find(accountId: string, companionId: string): Promise<Draft | null>;
   /**
-   * Begins a draft with the patch of `decide`, in place of an earlier one, which `decide` is given. It counts in the
+   * Begins a draft with the patch of `decide`, replacing an earlier one, which `decide` is given. It counts in the
    * account's bytes: rejects with `limit_reached`. Null if there is no such companion. Audit: `draft.update` with the names
    * of its fields.
    */

@@ -18,7 +18,7 @@ export interface NewContact {
 export interface StoredContact extends NewContact {
   readonly conversationId: string;
   readonly companionId: string;
-  /** How many mails told the visitor what people wrote, when the last one was kept, and up to which `seq`. */
+  /** How many mails brought the visitor what people wrote, when the last one was kept, and up to which `seq`. */
   readonly mails: number;
   readonly mailedAt: number | null;
   readonly mailedSeq: number;
@@ -55,7 +55,7 @@ export interface FeedbackStore {
   findContact(accountId: string, conversationId: string): Promise<StoredContact | null>;
   /**
    * By consent, newest first unless the page says otherwise. An item's `id` is the conversation's, and its
-   * `updatedAt` the consent's time, which cursors need: a newer contact takes another place.
+   * `updatedAt` the consent's time, which cursors need: a newer contact moves in the list.
    */
   listContacts(accountId: string, query: ContactQuery, page: PageRequest): Promise<Page<ListedContact>>;
   /** False if there is none. Mail to it that waits goes as well. Audit: `lead.delete`. */

@@ -9,7 +9,7 @@ import type { NewEvent } from "./webhooks.ts";
 import type { WriteContext } from "./write-context.ts";
 
 /** A conversation by its key, which a visitor knows, or by its id through the account. */
-export type ConversationPlace =
+export type ConversationRef =
   | { readonly key: ConversationKey }
   | { readonly accountId: string; readonly conversationId: string };
 
@@ -52,12 +52,12 @@ export interface HandoffChange {
     readonly details: Record<string, string | number | boolean | null>;
   } | null;
   /** For webhooks, if the account has any. */
-  readonly told?: readonly NewEvent[];
+  readonly webhookEvents?: readonly NewEvent[];
   /** Replaces the visitor's contact; how often mail went to it stays. */
   readonly contact?: NewContact;
-  /** Mail of which it tells, kept in the same commit. */
+  /** Mail of which it is about, stored in the same commit. */
   readonly mails?: readonly NewMail[];
-  /** One of them tells the visitor's contact what people wrote, up to this `seq`. */
+  /** One of them brings the visitor's contact what people wrote, up to this `seq`. */
   readonly contactMail?: { readonly seq: number; readonly atMs: number };
 }
 
@@ -65,7 +65,7 @@ export interface HandoffChange {
 export type HandoffDecision = (on: DecidedOn) => HandoffChange | null;
 
 export interface RevisionRequest {
-  readonly place: ConversationPlace;
+  readonly conversation: ConversationRef;
   /** Made if the conversation is missing; null: then there is no decision. Only with a key. */
   readonly newConversationId: string | null;
   /** Whether a message with this name is there already (see `DecidedOn.knownSeq`); null: not asked. */
@@ -101,7 +101,7 @@ export interface LiveConversation {
 
 /** A message as people read it live. */
 export interface LiveMessage {
-  /** Its place in the conversation, in the order of commits: the first is 1. */
+  /** Its position in the conversation, in the order of commits: the first is 1. */
   readonly seq: number;
   readonly message: Message;
   /** Null for the visitor and the companion. */
@@ -117,7 +117,7 @@ export interface ConversationNote {
   readonly createdAt: number;
 }
 
-/** Somebody who can be there for visitors. */
+/** Someone who can be there for visitors. */
 export interface Presence {
   readonly person: Person;
   /** Companions that they may see; null: all. */
@@ -135,7 +135,7 @@ export interface HandoffStore {
   /** Null: no such conversation in the account. */
   findOf(accountId: string, conversationId: string): Promise<{ key: ConversationKey; handoff: Handoff | null } | null>;
   /**
-   * Reads the record, decides and writes in one transaction; whoever comes at the same instant waits, so that each decides on
+   * Reads the record, decides and writes in one transaction; other calls at the same instant wait, so that each decides on
    * what the other has left. Null if there is no such conversation. `context.actor` becomes the audit's.
    */
   revise(request: RevisionRequest, context: WriteContext): Promise<Revised | null>;
@@ -144,18 +144,18 @@ export interface HandoffStore {
   /** The next deadline of all; null for none. */
   findNextDue(): Promise<number | null>;
   /**
-   * In `person`, where the visitor waits for an answer, and whoever has it was present since they took it and is so no
+   * In `person`, where the visitor waits for an answer, and its person was present since they took it and is so no
    * longer; who waits longest comes first.
    */
   listAbsent(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /**
-   * Outside `companion` although their companion has no `handoff` any more, or whoever has them is gone: a key that has
+   * Outside `companion` although their companion has no `handoff` any more, or their person is gone: a key that has
    * ended, a member who was removed. Reads all that are outside.
    */
   listStray(nowMs: number, limit: number): Promise<{ key: ConversationKey; handoff: Handoff }[]>;
   /** Of all accounts, for metrics. */
   countState(state: "waiting" | "person"): Promise<number>;
-  /** Outside `companion`: of a companion whose `handoff` became null; of somebody who is gone also what is reserved for them. */
+  /** Outside `companion`: of a companion whose `handoff` became null; of someone who is gone also what is reserved for them. */
   listHeld(
     of: { companionId: string } | { personId: string } | { keyId: string },
     limit: number,
@@ -170,7 +170,7 @@ export interface HandoffStore {
     limit: number,
   ): Promise<{ messages: LiveMessage[]; newestSeq: number }>;
   /**
-   * Which of these conversations have another `change` or newest `seq` than is said of them, for whoever may have missed
+   * Which of these conversations have another `change` or newest `seq` than the given ones, for callers that may have missed
    * news. Those that are gone are among them with `isGone`.
    */
   listChanged(
@@ -208,7 +208,7 @@ export interface HandoffStore {
   setPresence(accountId: string, presence: Presence): Promise<void>;
   /** Notes that the dashboards of these members have a stream. One commit. */
   recordSeen(personIds: readonly string[], atMs: number): Promise<void>;
-  /** Everybody of the account whose switch is on, or whose key is present, at `nowMs`; members only if seen since then less `presentMs`. */
+  /** Everyone of the account whose switch is on, or whose key is present, at `nowMs`; members only if seen since then less `presentMs`. */
   listPresent(accountId: string, nowMs: number): Promise<Presence[]>;
   findPresence(accountId: string, personId: string): Promise<Presence | null>;
   /** Whether people can have to do with conversations of the account: a companion has `handoff`, or a conversation a record. */

@@ -11,12 +11,12 @@ export interface NewMail {
   /** The member whom it is to, or about; null for visitors. The account's own sign-in has the account's id. */
   readonly memberId: string | null;
   readonly kind: MailKind;
-  /** Its address and what its text is made of; null where all of that is looked up when it is sent. */
+  /** Its address and what its text is made of; null where all of that is read when it is sent. */
   readonly sealed: string | null;
   readonly createdAtMs: number;
   /** When it is sent first. */
   readonly dueAtMs: number;
-  /** From then on nobody needs it; null: whenever it arrives. */
+  /** From then on no one needs it; null: whenever it arrives. */
   readonly expiresAtMs: number | null;
 }
 
@@ -41,12 +41,12 @@ export type MailEnd =
   | { readonly state: "failed"; readonly problem: string };
 
 export interface MailStore {
-  /** One commit. Stores that write mail in the commit of what it tells of call what this calls. */
+  /** One commit. Stores that write mail in the commit of what it is about call what this calls. */
   add(mail: NewMail): Promise<MailAdded>;
   /** Called after each commit of this process that was to keep mail, once for each account. */
   onAdded(listener: (accountId: string, added: readonly MailAdded[]) => void): void;
   /**
-   * Mails that are due, oldest first, which nobody else is given before `untilMs`, across all processes. Each counts as a
+   * Mails that are due, oldest first, which no other caller is given before `untilMs`, across all processes. Each counts as a
    * try from then on. Only reads if nothing is due.
    */
   takeDue(nowMs: number, untilMs: number, limit: number): Promise<DueMail[]>;

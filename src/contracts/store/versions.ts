@@ -48,7 +48,7 @@ export interface VersionStore {
   /** Null if absent. The current one has the live sources: their `contentHash` is filled in without a new version. */
   find(accountId: string, companionId: string, number: number): Promise<CompanionVersion | null>;
   /**
-   * Changes fields and tools in one transaction, as `decide` says: it is given both inside the transaction, may throw
+   * Changes fields and tools in one transaction, as `decide` returns: it is given both inside the transaction, may throw
    * (nothing changes) and may run again. Checks as `companions.update` and the tools' methods. Without any change: no
    * version, no audit line. Null if absent. Audit: `companion.restore` with the names of what changed; event
    * `companion.updated`.

@@ -17,11 +17,11 @@ export type WebhookPatch = Partial<Pick<Webhook, "url" | "events" | "includeCont
 export type WebhookCheck = (current: Webhook) => void;
 
 /**
- * What has happened. It is stored, in the transaction of what it tells of, once for each enabled webhook of the account
+ * What has happened. It is stored, in the transaction of what it reports, once for each enabled webhook of the account
  * that wants it, and for none if there is none.
  */
 export interface NewEvent {
-  /** Told twice, it is stored once. */
+  /** Emitted twice, it is stored once. */
   id: string;
   accountId: string;
   type: EventType;
@@ -41,11 +41,11 @@ export interface NewEvent {
   content: EventContent | null;
 }
 
-/** What a settled turn tells. */
+/** The events of a settled turn. */
 export interface TurnEvents {
   /** Only if the turn has begun the conversation. */
   started: NewEvent;
-  /** Only if what it tells of is stored, unless nothing is to be; null if the turn ended in no way that is told. */
+  /** Only if what it reports is stored, unless nothing should be; null if its end has no event. */
   ended: NewEvent | null;
 }
 
@@ -62,12 +62,12 @@ export type AttemptOutcome =
   | { readonly state: "delivered"; readonly status: number }
   /** Tried again at `dueAtMs`. */
   | { readonly state: "waiting"; readonly status: number | null; readonly problem: string; readonly dueAtMs: number }
-  /** For good: the webhook is disabled for the reason, and whatever waits for it is dropped. */
+  /** For good: the webhook is disabled for the reason, and all that waits for it is dropped. */
   | { readonly state: "failed"; readonly status: number | null; readonly problem: string; readonly reason: string };
 
 export interface TakeRequest {
   nowMs: number;
-  /** Until then nobody else takes them, across all processes. */
+  /** Until then no other caller takes them, across all processes. */
   untilMs: number;
   /** How many at most. */
   limit: number;
@@ -92,7 +92,7 @@ export interface WebhookStore {
   list(accountId: string, page: PageRequest): Promise<Page<Webhook>>;
   find(accountId: string, id: string): Promise<SealedWebhook | null>;
   /**
-   * Sets the given fields, and `updatedAt`, which is another one each time. One that is disabled is told of nothing more,
+   * Sets the given fields, and `updatedAt`, which is another one each time. One that is disabled receives nothing more,
    * and drops what waited. Null if absent. Audit: `webhook.update` with the names of the fields.
    */
   update(
@@ -114,7 +114,7 @@ export interface WebhookStore {
   /** Newest first. Null if the account has no such webhook. */
   listDeliveries(accountId: string, webhookId: string, page: PageRequest): Promise<Page<Delivery> | null>;
   findDelivery(accountId: string, webhookId: string, id: string): Promise<Delivery | null>;
-  /** For another attempt by hand. Null if absent, or what it told of was erased. */
+  /** For another attempt by hand. Null if absent, or what it reported was erased. */
   findEvent(webhookId: string, id: string): Promise<StoredEvent | null>;
   /**
    * Notes an attempt by hand: a delivery that has arrived waits no more, and one that has not waits as before, with as many

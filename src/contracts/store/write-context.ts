@@ -12,7 +12,7 @@ export interface WriteContext {
   auditId: string;
   /**
    * What versions of companions note of the change, beside the actor. Left out: by the actor's kind, without a note.
-   * `actorName`: the e-mail address of who is signed in; null: the store looks for the actor's name.
+   * `actorName`: the e-mail address of who is signed in; null: the store finds the actor's name.
    */
   change?: { via: ChangeVia; note: string | null; actorName: string | null };
   /** Set if the request had an `Idempotency-Key`: its response is recorded in the same commit. */

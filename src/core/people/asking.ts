@@ -48,7 +48,7 @@ function request(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Han
     },
     events: [lineOf(by, "asked", sealedReason)],
     audit: auditOf(by, "ask"),
-    told: [...startedEvents(on, by, newId), requestedEvent(on, by, untilMs)],
+    webhookEvents: [...startedEvents(on, by, newId), requestedEvent(on, by, untilMs)],
   };
 }
 
@@ -65,7 +65,7 @@ function miss(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Handof
     },
     events: [lineOf(by, "asked", sealedReason), lineOf(by, "missed")],
     audit: auditOf(by, "miss"),
-    told: [...startedEvents(on, by, newId), missedEvent(on, by)],
+    webhookEvents: [...startedEvents(on, by, newId), missedEvent(on, by)],
   };
 }
 
@@ -116,7 +116,7 @@ export function missAsk(on: DecidedOn, by: Deciding): HandoffChange {
     fields: { ...returnFields("missed", by.nowMs), ...(by.actor.type === "person" && noNotice) },
     events: [lineOf(by, "missed")],
     audit: auditOf(by, "miss"),
-    told: [missedEvent(on, by)],
+    webhookEvents: [missedEvent(on, by)],
   };
 }
 
@@ -134,7 +134,7 @@ export function decideAbsent(on: DecidedOn, by: Deciding, personId: string): Han
     },
     events: [lineOf(by, "asked")],
     audit: auditOf(by, "ask"),
-    told: [requestedEvent(on, by, untilMs)],
+    webhookEvents: [requestedEvent(on, by, untilMs)],
   };
 }
 
@@ -148,6 +148,6 @@ export function comeBack(
     fields: { ...returnFields(reason, by.nowMs), ...noNotice },
     events: [lineOf(by, reason === "closed" ? "closed" : "released")],
     audit: auditOf(by, "release", { reason }),
-    told: [releasedEvent(on, by, reason)],
+    webhookEvents: [releasedEvent(on, by, reason)],
   };
 }

@@ -85,7 +85,7 @@ export function createDeadlines(services: PeopleServices, revisions: Revisions):
     try {
       const companion = await store.companions.find(due.handoff.accountId, due.key.companionId);
       if (companion === null) return false;
-      return await work(due, { place: { key: due.key }, companion, actor: { type: "clock" } });
+      return await work(due, { conversation: { key: due.key }, companion, actor: { type: "clock" } });
     } catch (error) {
       log.error("a deadline is left for seconds", { error, conversationId: due.handoff.conversationId });
       return false;

@@ -15,7 +15,7 @@ export function createFeedback(services: PeopleServices, revisions: Revisions): 
   const { store, clock, ids, sealing, visitors } = services;
 
   const revisionOf = ({ companion, key, requestId, arrivalMark }: VisitorPlace): Revision => ({
-    ...{ place: { key }, companion, actor: { type: "visitor" }, requestId, arrivalMark },
+    ...{ conversation: { key }, companion, actor: { type: "visitor" }, requestId, arrivalMark },
   });
 
   async function takesContact(companion: Companion): Promise<boolean> {
@@ -78,7 +78,7 @@ export function decideContact(
     },
     contact,
     audit: null,
-    told: [
+    webhookEvents: [
       ...startedEvents(on, by, newId),
       eventOf(on, by, "contact.given", { consented_at: new Date(contact.consentedAt).toISOString() }),
     ],

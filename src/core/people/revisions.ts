@@ -1,6 +1,6 @@
 /** Changes of conversations' records: each is decided and committed by the store, and then sent to who listens. */
 import type { ArrivalMark } from "../../contracts/coordination.ts";
-import type { ConversationPlace, DecidedOn, HandoffChange, Revised } from "../../contracts/store/handoffs.ts";
+import type { ConversationRef, DecidedOn, HandoffChange, Revised } from "../../contracts/store/handoffs.ts";
 import type { AuditActor, WriteContext } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
@@ -26,7 +26,7 @@ export type PeopleServices = Pick<
 >;
 
 export interface Revision {
-  readonly place: ConversationPlace;
+  readonly conversation: ConversationRef;
   readonly companion: Companion;
   readonly actor: HandoffActor;
   /** Of a person's request; left out where no person made it. */
@@ -62,11 +62,11 @@ export class Revisions {
   /** Null if there is no such conversation. Rejects as the decision throws, and as the store does. */
   async run(revision: Revision, decide: Decide): Promise<Revised | null> {
     const { store, clock, ids } = this.#services;
-    const { place, companion, actor, newConversationId = null, clientId = null, arrivalMark = null } = revision;
+    const { conversation, companion, actor, newConversationId = null, clientId = null, arrivalMark = null } = revision;
     const { context = this.contextOf(actor, revision.requestId) } = revision;
     const by = { companion, actor, nowMs: clock.nowMs(), id: ids.uuid() };
     const clientIdOf = actor.type === "person" ? "person" : "visitor";
-    const request = { place, newConversationId, clientId, clientIdOf, arrivalMark } as const;
+    const request = { conversation, newConversationId, clientId, clientIdOf, arrivalMark } as const;
     const revised = await store.handoffs.revise({ ...request, decide: (on) => decide(on, by) }, context);
     if (revised?.hasChanged) this.#note(revised, companion, revised.seq === null ? null : clientIdOf);
     const isLeaving = revised?.hasChanged && isOutside(revised.handoff) && !isOutside(revised.before);
@@ -80,7 +80,7 @@ export class Revisions {
   async #comeBackWithoutHandoff(revised: Revised, { accountId, id }: Companion): Promise<Revised> {
     const now = await this.#services.store.companions.find(accountId, id);
     if (now === null || now.handoff !== null) return revised;
-    const back: Revision = { place: { key: revised.key }, companion: now, actor: { type: "server" } };
+    const back: Revision = { conversation: { key: revised.key }, companion: now, actor: { type: "server" } };
     return (await this.run(back, (on, by) => decideReleaseAll(on, by, () => true))) ?? revised;
   }
 

@@ -87,7 +87,7 @@ function hand(on: DecidedOn, by: Deciding, { person, isPresent }: Take): Handoff
     },
     events: [lineOf(by, "taken")],
     audit: auditOf(by, "take", before === null ? {} : { fromId: before.id }),
-    told: [eventOf(on, by, "handoff.taken", { ...taken, until: new Date(untilMs).toISOString() })],
+    webhookEvents: [eventOf(on, by, "handoff.taken", { ...taken, until: new Date(untilMs).toISOString() })],
   };
 }
 
@@ -157,7 +157,7 @@ export function decideUpdate(on: DecidedOn, by: Deciding, update: Update): Hando
     fields,
     events: [...(isAssigned ? [lineOf(by, "assigned")] : []), ...(isTagged ? [lineOf(by, "tagged")] : [])],
     audit: auditOf(by, isClosing || isOver ? "close" : "update", { changed: changed.join(", ") }),
-    told: [updatedEvent(on, by, fields)],
+    webhookEvents: [updatedEvent(on, by, fields)],
   };
   return isClosing || isOver ? closing(on, by, change) : change;
 }
@@ -171,9 +171,9 @@ function closing(on: DecidedOn, by: Deciding, change: HandoffChange): HandoffCha
     ...change,
     fields,
     events: [...(change.events ?? []), lineOf(by, "closed")],
-    told: [
+    webhookEvents: [
       ...(back === null ? [] : [releasedEvent(on, by, "closed")]),
-      ...(change.told ?? []).filter(({ type }) => type !== "conversation.updated"),
+      ...(change.webhookEvents ?? []).filter(({ type }) => type !== "conversation.updated"),
       updatedEvent(on, by, fields),
     ],
   };

@@ -28,7 +28,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
   const { store, clock, ids } = services;
 
   const revisionOf = ({ companion, conversationId, person, context }: TeamPlace): Revision => ({
-    place: { accountId: companion.accountId, conversationId },
+    conversation: { accountId: companion.accountId, conversationId },
     ...{ companion, actor: { type: "person", person }, context },
   });
 
@@ -168,7 +168,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
         const accountId = (await store.handoffs.find(key))?.accountId;
         const companion = accountId === undefined ? null : await store.companions.find(accountId, key.companionId);
         if (companion === null) continue;
-        const revision: Revision = { place: { key }, companion, actor: { type: "server" } };
+        const revision: Revision = { conversation: { key }, companion, actor: { type: "server" } };
         const revised = await revisions.run(revision, (on, by) => decideReleaseAll(on, by, isMeant));
         if (revised?.hasChanged) released++;
       }

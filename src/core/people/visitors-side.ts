@@ -23,7 +23,7 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     { companion, key, requestId, arrivalMark }: VisitorPlace,
     type: "visitor" | "model",
   ): Revision => ({
-    ...{ place: { key }, companion, actor: { type }, requestId, arrivalMark },
+    ...{ conversation: { key }, companion, actor: { type }, requestId, arrivalMark },
   });
 
   const ask: People["ask"] = async (place, by, reason, admit) => {
@@ -114,12 +114,12 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
       const unnamed = { newConversationId: null, clientId: null, clientIdOf: "visitor", arrivalMark: null } as const;
       const context = revisions.contextOf({ type: "server" });
       // No listener is shown it.
-      await store.handoffs.revise({ place: { key }, ...unnamed, decide: decideOffer }, context);
+      await store.handoffs.revise({ conversation: { key }, ...unnamed, decide: decideOffer }, context);
     },
 
     async noteTurn({ companion, key }, asked) {
       if (asked?.hasChanged && asked.state === "waiting") {
-        const settling: Revision = { place: { key }, companion, actor: { type: "model" } };
+        const settling: Revision = { conversation: { key }, companion, actor: { type: "model" } };
         await revisions.run(settling, (on, by) => decideReach(on, by, { change: asked.change, isCut: false }));
       }
       const found = await store.handoffs.findLive(key);
@@ -130,7 +130,7 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
         const isPresent = await isPersonPresent(services, companion.accountId, handoff.reserved);
         // As it is now: the turn began long ago.
         const now = (await store.companions.find(companion.accountId, companion.id)) ?? companion;
-        const finish: Revision = { place: { key }, companion: now, actor: { type: "server" } };
+        const finish: Revision = { conversation: { key }, companion: now, actor: { type: "server" } };
         const revised = await revisions.run(finish, (on, by) => decideFinish(on, by, isPresent));
         if (revised?.hasChanged) return revised.handoff;
       }

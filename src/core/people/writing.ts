@@ -56,7 +56,7 @@ export function decideKeep(on: DecidedOn, by: Deciding, sent: VisitorsMessage): 
         }
       : { leavesKnown: true }),
     audit: null,
-    told: [eventOf(told, by, "message.visitor", ids, { message: id })],
+    webhookEvents: [eventOf(told, by, "message.visitor", ids, { message: id })],
   };
 }
 
@@ -78,7 +78,7 @@ export function decideSay(on: DecidedOn, by: Deciding, said: Written & { person:
       ...{ clientId: said.clientId, sealedVisitor: null },
     },
     audit: null,
-    told: [eventOf(on, by, "message.person", data, { text: said.id })],
+    webhookEvents: [eventOf(on, by, "message.person", data, { text: said.id })],
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which erasures a message came before: the newest snapshot that this server knows. Each embed request looks its token
- * up, and the lookup brings its snapshot along; so the mark costs nothing, is never older than the request, and needs no
+ * Which erasures a message came before: the newest snapshot that this server knows. Each embed request reads its token
+ * and its snapshot along with it; so the mark costs nothing, is never older than the request, and needs no
  * clock.
  */
 import type { Arrivals } from "../../contracts/coordination.ts";

@@ -2,7 +2,7 @@
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import type { ListOrder } from "../../contracts/store/page.ts";
 import { createCompanionReader } from "../store-shared/rows/companion.ts";
-import type { CompanionFacts, CompanionReader, Place } from "../store-shared/rows/companion-walk.ts";
+import type { CompanionFacts, CompanionReader, Position } from "../store-shared/rows/companion-walk.ts";
 import { ofAccount } from "../store-shared/scripts/companion-states.ts";
 import type { Row } from "../store-shared/tables/dialect.ts";
 import type { PostgresEngine } from "./engine.ts";
@@ -23,24 +23,24 @@ export const toCompanion = createCompanionReader<CompanionRow>(companionColumns.
 const end = Number.MAX_SAFE_INTEGER;
 
 /** The account's companions after a position, compared and sorted as rows: only one index has them so. */
-function selectPlaces(keys: readonly Key[], order: ListOrder, updatedAt = "0", condition = ""): string {
+function selectPositions(keys: readonly Key[], order: ListOrder, updatedAt = "0", condition = ""): string {
   const [after, direction] = order === "asc" ? [">", "ASC"] : ["<", "DESC"];
   const columns = ["c.account_id", ...keys.map(([column]) => `c.${column}`)];
-  const places = ["$1", ...keys.map(([, place]) => place)];
+  const parameters = ["$1", ...keys.map(([, parameter]) => parameter)];
   const sorted = columns.map((column) => `${column} ${direction}`);
   return `SELECT c.number::float8 AS number, ${updatedAt} AS "updatedAt" FROM companions c
-    WHERE c.account_id = $1 ${condition} AND (${columns.join(", ")}) ${after} (${places.join(", ")})
+    WHERE c.account_id = $1 ${condition} AND (${columns.join(", ")}) ${after} (${parameters.join(", ")})
     ORDER BY ${sorted.join(", ")} LIMIT $2`;
 }
 
-type Key = readonly [column: string, place: string];
+type Key = readonly [column: string, parameter: string];
 
 const number = (order: ListOrder): Key => ["number", `${order === "asc" ? "floor" : "ceil"}($3::float8)::bigint`];
-const made = (order: ListOrder) => selectPlaces([number(order)], order);
+const made = (order: ListOrder) => selectPositions([number(order)], order);
 const enabled = (order: ListOrder) =>
-  selectPlaces([["enabled", "$4::boolean"], number(order)], order, "0", "AND c.enabled = $4::boolean");
+  selectPositions([["enabled", "$4::boolean"], number(order)], order, "0", "AND c.enabled = $4::boolean");
 const updated = (order: ListOrder) =>
-  selectPlaces(
+  selectPositions(
     [["updated_at", "$4::float8::bigint"], number(order)],
     order,
     "c.updated_at::float8",
@@ -60,7 +60,7 @@ export const companionWalkQueries = {
   facts: `SELECT c.number::float8 AS number, c.updated_at::float8 AS "updatedAt", c.enabled AS "isEnabled",
       c.name_folded AS "nameFolded"
     FROM companions c WHERE c.number = ANY($1::float8[]::bigint[]) AND ${ofAccount("$2")}`,
-  companions: `SELECT c.number::float8 AS place, ${companionColumns.select("c")} FROM companions c
+  companions: `SELECT c.number::float8 AS "foundNumber", ${companionColumns.select("c")} FROM companions c
     WHERE c.number = ANY($1::float8[]::bigint[]) AND ${ofAccount("$2")}`,
 };
 
@@ -75,16 +75,22 @@ export function createCompanionReaders(engine: PostgresEngine, metadata: Metadat
     },
     findExact: async (id) =>
       (await queries.get<{ number: number }>(companionWalkQueries.exact, [id, accountId]))?.number ?? null,
-    findId: async (place) => (await queries.get<{ id: string }>(companionWalkQueries.id, [place]))?.id ?? null,
-    listPlaces({ order, sinceMs, isEnabled }, after, limit) {
+    findId: async (number) => (await queries.get<{ id: string }>(companionWalkQueries.id, [number]))?.id ?? null,
+    listPositions({ order, sinceMs, isEnabled }, after, limit) {
       const start = order === "asc" ? 0 : end;
       if (sinceMs !== null) {
-        const { updatedAt, number: place } = after ?? { updatedAt: order === "asc" ? sinceMs : end, number: 0 };
-        return queries.all<Place>(companionWalkQueries.updated[order], [accountId, limit, place, updatedAt, sinceMs]);
+        const { updatedAt, number } = after ?? { updatedAt: order === "asc" ? sinceMs : end, number: 0 };
+        return queries.all<Position>(companionWalkQueries.updated[order], [
+          accountId,
+          limit,
+          number,
+          updatedAt,
+          sinceMs,
+        ]);
       }
       const range = [accountId, limit, after?.number ?? start];
-      if (isEnabled === null) return queries.all<Place>(companionWalkQueries.made[order], range);
-      return queries.all<Place>(companionWalkQueries.enabled[order], [...range, isEnabled]);
+      if (isEnabled === null) return queries.all<Position>(companionWalkQueries.made[order], range);
+      return queries.all<Position>(companionWalkQueries.enabled[order], [...range, isEnabled]);
     },
     countEnabled: async (isEnabled, limit) =>
       (await queries.get<{ count: number }>(companionWalkQueries.countEnabled, [accountId, isEnabled, limit]))?.count ??
@@ -103,11 +109,11 @@ export function createCompanionReaders(engine: PostgresEngine, metadata: Metadat
     },
     readFacts: (numbers) => queries.all<CompanionFacts>(companionWalkQueries.facts, [numbers, accountId]),
     async readCompanions(numbers) {
-      const rows = await queries.all<CompanionRow & { place: number }>(companionWalkQueries.companions, [
+      const rows = await queries.all<CompanionRow & { foundNumber: number }>(companionWalkQueries.companions, [
         numbers,
         accountId,
       ]);
-      const byNumber = new Map(rows.map(({ place, ...row }) => [place, row as CompanionRow]));
+      const byNumber = new Map(rows.map(({ foundNumber, ...row }) => [foundNumber, row as CompanionRow]));
       return numbers.flatMap((one) => {
         const row = byNumber.get(one);
         return row === undefined ? [] : [toCompanion(row)];

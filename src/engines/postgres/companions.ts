@@ -54,7 +54,7 @@ export function createCompanionParts({ events, metadata, usage }: StoreParts): C
     index: (...of) => part((transaction: Transaction) => metadata.add(transaction, ...of)),
     reindex: (...of) => part((transaction: Transaction) => metadata.replace(transaction, ...of)),
     keepLabel: (...of) => part((transaction: Queries) => usage.keepLabel(transaction, ...of)),
-    tell: (told) => part((transaction: Transaction) => events.tell(transaction, told)),
+    emit: (newEvents) => part((transaction: Transaction) => events.emit(transaction, newEvents)),
   };
 }
 

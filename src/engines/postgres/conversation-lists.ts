@@ -2,7 +2,7 @@
 import type { ConversationQuery } from "../../contracts/store/conversations.ts";
 import type { ListOrder, Page, PageRequest } from "../../contracts/store/page.ts";
 import type { Conversation } from "../../domain/conversation.ts";
-import { findPlace, maxBefore, toConversation } from "../store-shared/rows/conversation.ts";
+import { findPosition, maxBefore, toConversation } from "../store-shared/rows/conversation.ts";
 import {
   type ConversationFacts,
   type ConversationReader,
@@ -73,7 +73,7 @@ export function createConversationLists(engine: PostgresEngine) {
     const isAsc = order === "asc";
     const end = { createdAt: isAsc ? (fromMs ?? 0) : (toMs ?? Number.MAX_SAFE_INTEGER), id: "" };
     if (afterId === null) return end;
-    const after = findPlace(await queries.all<Position>(selectPositions, [afterId]), afterId) ?? {
+    const after = findPosition(await queries.all<Position>(selectPositions, [afterId]), afterId) ?? {
       createdAt: 0,
       id: "",
     };

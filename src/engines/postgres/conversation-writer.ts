@@ -3,7 +3,7 @@ import { type ConversationKey, type Message, textOf } from "../../domain/convers
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import { withoutNul } from "../store-shared/rows/text.ts";
 import type { Parameter, Queries } from "./queries.ts";
-import { places, toArrays } from "./rows/columns.ts";
+import { placeholders, toArrays } from "./rows/columns.ts";
 
 export interface ConversationAddition {
   key: ConversationKey;
@@ -56,10 +56,10 @@ export function toMessageArrays(additions: readonly ConversationAddition[]): Par
   const sealed = additions.map(({ sealedVisitor }) => sealedVisitor);
   const clientIds = additions.map(({ clientId }) => clientId);
   const placed = additions.flatMap((addition, at) =>
-    addition.messages.map((message) => ({ addition, message, place: at + 1 })),
+    addition.messages.map((message) => ({ addition, message, position: at + 1 })),
   );
   const messages = toArrays(placed, [
-    ({ place }) => place,
+    ({ position }) => position,
     ({ message }) => message.id,
     ({ message }) => message.role,
     ({ message }) => message.channel,
@@ -84,7 +84,7 @@ function orNone<Value>(values: readonly (Value | null)[]): readonly (Value | nul
   return values.every((value) => value === null) ? [] : values;
 }
 
-const addMessages = `SELECT add_messages($1::boolean, ${places(messageTypes, 2)}) AS added`;
+const addMessages = `SELECT add_messages($1::boolean, ${placeholders(messageTypes, 2)}) AS added`;
 
 type AddedTo = Pick<ConversationAddition, "key" | "sealedVisitor"> &
   Partial<Pick<ConversationAddition, "clientId" | "endCode">>;

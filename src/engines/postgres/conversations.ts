@@ -13,8 +13,8 @@ import { isVerifiedId } from "../../domain/visitor.ts";
 import { messagePageBytes } from "../store-shared/rows/bounds.ts";
 import { toConversation } from "../store-shared/rows/conversation.ts";
 import { ofAccount } from "../store-shared/scripts/companion-states.ts";
+import { emptyDeliveries } from "../store-shared/scripts/event-deliveries.ts";
 import { createPeopleLists, type PeopleLists } from "../store-shared/scripts/people-lists.ts";
-import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
 import { createConversationLists } from "./conversation-lists.ts";
 import type { PostgresEngine } from "./engine.ts";
 import { lockVisitorsAlone, wasErased } from "./erasures.ts";
@@ -89,7 +89,7 @@ export function createConversationStore(engine: PostgresEngine, parts: StorePart
         const change = { accountId, action: "visitor.erase", targetId: companionId, details: {} };
         await changes.record(transaction, context, change);
         await erasures.note(transaction, { companionId, visitorIds, sessionId: null });
-        if (event !== null) await events.tell(transaction, [event]);
+        if (event !== null) await events.emit(transaction, [event]);
         await Promise.all([
           transaction.run(deleteVoiceSessions, [companionId, visitorIds]),
           transaction.run(deleteVisitorDays, [companionId, visitorIds]),
@@ -181,7 +181,7 @@ const selectPage = `SELECT c.companion_id AS "companionId", c.session_id AS "ses
     companions.had_tools AS "hadTools", companions.had_people AS "hadPeople", page.following::float8 AS following, ${messageColumns.select("page")}
   FROM conversations c JOIN companions ON companions.id = c.companion_id
     LEFT JOIN LATERAL (
-      SELECT m.*, count(*) OVER () AS following, row_number() OVER newest AS place,
+      SELECT m.*, count(*) OVER () AS following, row_number() OVER newest AS rank,
         sum(octet_length(m.text)) OVER newest - octet_length(m.text) AS newer_bytes
       FROM (
         SELECT * FROM messages WHERE conversation_number = c.number AND (created_at, number) < ($3, coalesce(
@@ -189,7 +189,7 @@ const selectPage = `SELECT c.companion_id AS "companionId", c.session_id AS "ses
         ORDER BY created_at DESC, number DESC LIMIT $5::int + 1
       ) AS m
       WINDOW newest AS (ORDER BY m.created_at DESC, m.number DESC ROWS UNBOUNDED PRECEDING)
-    ) AS page ON page.newer_bytes < ${messagePageBytes} AND page.place <= $5::int
+    ) AS page ON page.newer_bytes < ${messagePageBytes} AND page.rank <= $5::int
   WHERE c.id = $1 AND c.account_id = $2
   ORDER BY page.created_at, page.number`;
 

@@ -40,7 +40,7 @@ export const editionQueries = {
     FROM knowledge_postings p
     WHERE p.edition = ANY($1::float8[]::bigint[]) AND p.term = ANY($2::float8[]::bigint[])`,
   // Each with its document, and the part that it stands in.
-  places: `SELECT (asked.at - 1)::int AS at, s.id, s.title, s.url, d.title AS "documentTitle", d.url AS "documentUrl",
+  origins: `SELECT (asked.at - 1)::int AS at, s.id, s.title, s.url, d.title AS "documentTitle", d.url AS "documentUrl",
       (SELECT max(p.first_ordinal) FROM knowledge_parts p
         WHERE p.edition = asked.edition AND p.first_ordinal <= asked.ordinal) AS "firstOrdinal"
     FROM unnest($2::float8[]::bigint[], $3::int[]) WITH ORDINALITY AS asked (edition, ordinal, at)
@@ -75,7 +75,7 @@ interface PartRow {
   body: Uint8Array;
 }
 
-interface PlaceRow {
+interface OriginRow {
   at: number;
   id: string;
   title: string;
@@ -136,20 +136,20 @@ export function createKnowledgeEditions(engine: PostgresEngine): EditionMethods 
     async readPassages(companionId, refs) {
       if (refs.length === 0) return [];
       const asked = [refs.map(({ edition }) => edition), refs.map(({ ordinal }) => ordinal)];
-      const [places, bodies] = await Promise.all([
-        engine.quick.all<PlaceRow>(editionQueries.places, [companionId, ...asked]),
+      const [origins, bodies] = await Promise.all([
+        engine.quick.all<OriginRow>(editionQueries.origins, [companionId, ...asked]),
         engine.quick.all<PartRow & { edition: number }>(editionQueries.bodies, asked),
       ]);
       const chunksOf = new Map(
         bodies.map(({ edition, firstOrdinal, body }) => [`${edition} ${firstOrdinal}`, decodePart(body)]),
       );
-      return places.flatMap((place): IndexedPassage[] => {
-        const ref = refs[place.at];
-        if (ref === undefined || place.firstOrdinal === null) return [];
-        const chunk = chunksOf.get(`${ref.edition} ${place.firstOrdinal}`)?.[ref.ordinal - place.firstOrdinal];
+      return origins.flatMap((origin): IndexedPassage[] => {
+        const ref = refs[origin.at];
+        if (ref === undefined || origin.firstOrdinal === null) return [];
+        const chunk = chunksOf.get(`${ref.edition} ${origin.firstOrdinal}`)?.[ref.ordinal - origin.firstOrdinal];
         if (chunk === undefined) return [];
-        const document = { title: place.documentTitle ?? "", url: place.documentUrl };
-        return [{ edition: ref.edition, ordinal: ref.ordinal, ...toPassage(place, document, chunk) }];
+        const document = { title: origin.documentTitle ?? "", url: origin.documentUrl };
+        return [{ edition: ref.edition, ordinal: ref.ordinal, ...toPassage(origin, document, chunk) }];
       });
     },
 

@@ -53,10 +53,10 @@ export function createMessageSearch(queries: Queries) {
       read += bytes;
       const isCut = last !== undefined && bytes > bytesPerRead;
       // A conversation that is cut off continues, unless it matches already.
-      const lastPlace = isCut ? at + last.place - 1 : conversations.length - 1;
-      const isSettled = !isCut || found.at(-1) === conversations[lastPlace];
+      const lastPosition = isCut ? at + last.place - 1 : conversations.length - 1;
+      const isSettled = !isCut || found.at(-1) === conversations[lastPosition];
       before = isSettled ? newest : { time: last?.time ?? 0, number: last?.number ?? 0 };
-      const searched = isSettled ? lastPlace : lastPlace - 1;
+      const searched = isSettled ? lastPosition : lastPosition - 1;
       const isAnySearched = searched >= at;
       at = searched + 1;
       if (found.length < wanted && (read < maxText || !isAnySearched)) continue;

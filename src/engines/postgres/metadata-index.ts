@@ -28,27 +28,27 @@ const toIndexText = createIndexText("\u0001");
 export type MetadataTable = "companion_metadata" | "usage_label_metadata";
 
 /** `LATERAL … OFFSET 0`: a lookup for each position, regardless of the planner's statistics of the table. */
-const lookUp = (table: MetadataTable, place: string, block: string) =>
+const lookUp = (table: MetadataTable, alias: string, block: string) =>
   `LATERAL (SELECT m.members, m.ctid FROM ${table} m
-  WHERE m.account_number = $1 AND m.path = ${place}.path AND m.value = ${place}.value AND m.block = ${block} OFFSET 0) AS found`;
+  WHERE m.account_number = $1 AND m.path = ${alias}.path AND m.value = ${alias}.value AND m.block = ${block} OFFSET 0) AS found`;
 
 export const metadataQueriesOf = (table: MetadataTable) => ({
   // After a few blocks it is clear which value is the rarest, or it does not matter.
   countBlocks: `SELECT (SELECT count(*)::int FROM (SELECT FROM ${table} m
-      WHERE m.account_number = $1 AND m.path = place.path AND m.value = place.value LIMIT 32) AS counted) AS blocks
-    FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS place (path, value, at) ORDER BY at`,
+      WHERE m.account_number = $1 AND m.path = wanted.path AND m.value = wanted.value LIMIT 32) AS counted) AS blocks
+    FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (path, value, at) ORDER BY at`,
   walkBlocks: `WITH walked AS MATERIALIZED (SELECT block, members FROM ${table}
       WHERE account_number = $1 AND path = $2 AND value = $3 AND block <= $4 ORDER BY block DESC LIMIT $5)
     SELECT block, members FROM walked
     UNION ALL SELECT walked.block, found.members
     FROM walked CROSS JOIN unnest($6::text[], $7::text[]) AS other (path, value)
       CROSS JOIN ${lookUp(table, "other", "walked.block")}`,
-  readBlocks: `SELECT place.at::int AS at, found.members
-    FROM unnest($2::text[], $3::text[], $4::int[]) WITH ORDINALITY AS place (path, value, block, at)
-      CROSS JOIN ${lookUp(table, "place", "place.block")}`,
+  readBlocks: `SELECT wanted.at::int AS at, found.members
+    FROM unnest($2::text[], $3::text[], $4::int[]) WITH ORDINALITY AS wanted (path, value, block, at)
+      CROSS JOIN ${lookUp(table, "wanted", "wanted.block")}`,
   deleteBlocks: `DELETE FROM ${table} emptied
-    USING unnest($2::text[], $3::text[], $4::int[]) AS place (path, value, block)
-      CROSS JOIN ${lookUp(table, "place", "place.block")}
+    USING unnest($2::text[], $3::text[], $4::int[]) AS wanted (path, value, block)
+      CROSS JOIN ${lookUp(table, "wanted", "wanted.block")}
     WHERE emptied.ctid = found.ctid`,
   writeBlocks: `INSERT INTO ${table} (account_number, path, value, block, members)
     SELECT $1, * FROM unnest($2::text[], $3::text[], $4::int[], $5::bytea[])
@@ -64,11 +64,11 @@ const maxLookups = 2_048;
 /** Blocks written by one statement. */
 const maxWritten = 5_000;
 
-interface Place extends MetadataEntry {
+interface BlockKey extends MetadataEntry {
   block: number;
 }
 
-interface WrittenPlace extends Place {
+interface WrittenBlock extends BlockKey {
   members: Uint8Array | null;
 }
 
@@ -81,25 +81,25 @@ export function createMetadataIndex(table: MetadataTable) {
   async function read(
     transaction: Transaction,
     accountNumber: number,
-    places: readonly Place[],
+    blocks: readonly BlockKey[],
   ): Promise<(Uint8Array | null)[]> {
     const rows = await transaction.all<{ at: number; members: Uint8Array }>(queries.readBlocks, [
       accountNumber,
-      ...toColumns(places),
+      ...toColumns(blocks),
     ]);
     const found = new Map(rows.map(({ at, members }) => [at - 1, members]));
-    return places.map((_, at) => found.get(at) ?? null);
+    return blocks.map((_, at) => found.get(at) ?? null);
   }
 
   async function write(
     transaction: Transaction,
     accountNumber: number,
-    places: readonly WrittenPlace[],
+    blocks: readonly WrittenBlock[],
   ): Promise<void> {
-    const kept = places.filter(({ members }) => members !== null);
-    const emptied = places.filter(({ members }) => members === null);
+    const kept = blocks.filter(({ members }) => members !== null);
+    const emptied = blocks.filter(({ members }) => members === null);
     if (kept.length > 0) {
-      const members = kept.map((place) => place.members);
+      const members = kept.map((block) => block.members);
       await transaction.run(queries.writeBlocks, [accountNumber, ...toColumns(kept), members]);
     }
     if (emptied.length > 0) await transaction.run(queries.deleteBlocks, [accountNumber, ...toColumns(emptied)]);
@@ -128,10 +128,10 @@ export function createMetadataIndex(table: MetadataTable) {
   ): AsyncGenerator<[block: number, members: Uint8Array][]> {
     const [rarest, ...others] = await sortByFrequency(reads, accountNumber, filters);
     if (rarest === undefined) return;
-    const longest = Math.max(1, Math.min(maxWalk, Math.floor(maxLookups / Math.max(1, others.length))));
+    const maxLimit = Math.max(1, Math.min(maxWalk, Math.floor(maxLookups / Math.max(1, others.length))));
     const [paths, values] = toColumns(others);
     let highest = Math.floor((below - 1) / blockSize);
-    for (let limit = Math.min(firstWalk, longest); ; limit = Math.min(limit * walkGrowth, longest)) {
+    for (let limit = Math.min(firstWalk, maxLimit); ; limit = Math.min(limit * walkGrowth, maxLimit)) {
       const parameters = [accountNumber, rarest.path, rarest.value, highest, limit, paths, values];
       const blocks = groupBlocks(await reads.all<BlockRow>(queries.walkBlocks, parameters));
       const matching: [block: number, members: Uint8Array][] = [];
@@ -178,10 +178,10 @@ export function createMetadataIndex(table: MetadataTable) {
     ): Promise<void> {
       const groups = groupByBlock(companions, toIndexText);
       for (let at = 0; at < groups.length; at += maxWritten) {
-        const places = groups.slice(at, at + maxWritten);
-        const before = await read(transaction, accountNumber, places);
-        const added = places.map((place, index) => {
-          return { ...place, members: addMembers(before[index] ?? null, place.offsets) };
+        const blocks = groups.slice(at, at + maxWritten);
+        const before = await read(transaction, accountNumber, blocks);
+        const added = blocks.map((block, index) => {
+          return { ...block, members: addMembers(before[index] ?? null, block.offsets) };
         });
         await write(transaction, accountNumber, added);
       }
@@ -191,11 +191,11 @@ export function createMetadataIndex(table: MetadataTable) {
     async replace(transaction: Transaction, accountNumber: number, changes: readonly MetadataChange[]): Promise<void> {
       const groups = groupChanges(changes, toIndexText);
       for (let at = 0; at < groups.length; at += maxWritten) {
-        const places = groups.slice(at, at + maxWritten);
-        const sets = await read(transaction, accountNumber, places);
-        const changed = places.map((place, index) => ({
-          ...place,
-          members: changeMembers(sets[index] ?? null, place),
+        const blocks = groups.slice(at, at + maxWritten);
+        const sets = await read(transaction, accountNumber, blocks);
+        const changed = blocks.map((block, index) => ({
+          ...block,
+          members: changeMembers(sets[index] ?? null, block),
         }));
         await write(transaction, accountNumber, changed);
       }
@@ -210,10 +210,10 @@ function toEntries(filters: readonly MetadataFilter[]): MetadataEntry[] {
 }
 
 function toColumns(
-  places: readonly (MetadataEntry | Place)[],
+  keys: readonly (MetadataEntry | BlockKey)[],
 ): [paths: string[], values: string[], ...blocks: number[][]] {
-  const blocks = places.flatMap((place) => ("block" in place ? [place.block] : []));
-  return [places.map(({ path }) => path), places.map(({ value }) => value), blocks];
+  const blocks = keys.flatMap((key) => ("block" in key ? [key.block] : []));
+  return [keys.map(({ path }) => path), keys.map(({ value }) => value), blocks];
 }
 
 interface BlockRow {

@@ -4,9 +4,9 @@ import { AppError } from "../../domain/errors.ts";
 import { afterAnswerable } from "../../lib/deadline.ts";
 import type { Log } from "../../lib/log.ts";
 import { changes } from "../store-shared/scripts/changes.ts";
+import { DeliveryBell } from "../store-shared/scripts/event-deliveries.ts";
 import { part, run } from "../store-shared/scripts/script.ts";
 import { createSharedStores } from "../store-shared/scripts/stores.ts";
-import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { removeRows } from "../store-shared/scripts/tool-calls.ts";
 import { createArrivalMarks } from "./arrival-marks.ts";
 import { createCompanionParts, createCompanionStore } from "./companions.ts";
@@ -175,7 +175,7 @@ function createStore(engine: PostgresEngine, parts: StoreParts): Store {
         run(noteEnd, companionId, sessionId, visitorId ?? "", clientId, endCode),
     },
     selectUpdated: conversationWalkQueries.updated,
-    tell: (told, id) => part((transaction: Transaction) => events.tell(transaction, told, id)),
+    emit: (newEvents, id) => part((transaction: Transaction) => events.emit(transaction, newEvents, id)),
   });
   // Continue deletions that an earlier process left unfinished.
   removals.start();

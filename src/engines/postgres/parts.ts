@@ -1,8 +1,8 @@
 /** What several parts of the store share; `open.ts` creates each once. */
 import type { Log } from "../../lib/log.ts";
+import type { DeliveryBell } from "../store-shared/scripts/event-deliveries.ts";
 import type { RemovalKind } from "../store-shared/scripts/removals.ts";
 import type { ScriptRunner } from "../store-shared/scripts/script.ts";
-import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import type { ArrivalMarks } from "./arrival-marks.ts";
 import type { ConversationWriter } from "./conversation-writer.ts";
 import type { Erasures } from "./erasures.ts";

@@ -1,6 +1,6 @@
 /** Counts messages and voice sessions of a companion's day. */
 import type { Parameter, Queries } from "./queries.ts";
-import { places, toArrays } from "./rows/columns.ts";
+import { placeholders, toArrays } from "./rows/columns.ts";
 
 export type QuotaKind = "messages" | "voice_sessions";
 
@@ -22,7 +22,7 @@ export const toQuotaArrays = (additions: readonly QuotaAddition[]): Parameter[] 
     ({ kind }) => (kind === "messages" ? 0 : 1),
   ]);
 
-const addQuota = `SELECT add_quota(${places(quotaTypes)})`;
+const addQuota = `SELECT add_quota(${placeholders(quotaTypes)})`;
 const selectCounts = `SELECT messages::float8 AS messages, voice_sessions::float8 AS voice_sessions FROM quota_daily
   WHERE companion_id = $1 AND day = $2`;
 

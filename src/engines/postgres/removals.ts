@@ -1,6 +1,6 @@
 /** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
-import { emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
+import { emptySomeDeliveries } from "../store-shared/scripts/event-deliveries.ts";
 import { versionRemovals } from "../store-shared/scripts/version-room.ts";
 import { voiceAgents } from "../store-shared/scripts/voice-agents.ts";
 import type { Row } from "../store-shared/tables/dialect.ts";

@@ -1,6 +1,6 @@
 /** How conversations are deleted, and those past their companion's retention found, in slices. */
 import { dayMs } from "../../lib/instant.ts";
-import { emptyDeliveries } from "../store-shared/scripts/told-events.ts";
+import { emptyDeliveries } from "../store-shared/scripts/event-deliveries.ts";
 import type { PostgresEngine } from "./engine.ts";
 import type { Removals } from "./parts.ts";
 

@@ -6,7 +6,7 @@ import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { ConversationAddition } from "./conversation-writer.ts";
-import type { ToldTurn } from "./events.ts";
+import type { ReportedTurn } from "./events.ts";
 import type { UsageAddition } from "./usage-writer.ts";
 
 /** What one turn leaves. */
@@ -24,5 +24,5 @@ export interface Settlement {
   limited: { key: ConversationKey; arrivalMark: string } | null;
   ticketId: TicketId;
   /** Null for an account without webhooks. */
-  told: ToldTurn | null;
+  reported: ReportedTurn | null;
 }

@@ -4,15 +4,15 @@
  */
 import type { ReachedBudget } from "../../contracts/store/spending.ts";
 import { systemIds } from "../../lib/ids.ts";
-import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
+import type { DeliveryBell } from "../store-shared/scripts/event-deliveries.ts";
 import { type ConversationAddition, messageTypes, toMessageArrays } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
-import { toToldParameter } from "./events.ts";
+import { toReportParameter } from "./events.ts";
 import { concernsItsRows, isCertainlyUndone, unavailable } from "./failures.ts";
 import type { OpenTickets } from "./open-tickets.ts";
 import type { Parameter } from "./queries.ts";
 import { quotaTypes, toQuotaArrays } from "./quota.ts";
-import { places, toArrays } from "./rows/columns.ts";
+import { placeholders, toArrays } from "./rows/columns.ts";
 import type { Settlement } from "./settlement.ts";
 import { readReached, spendingTypes, toSpendingArrays } from "./spending-ledger.ts";
 import { toUsageArrays, usageTypes } from "./usage-writer.ts";
@@ -44,7 +44,7 @@ interface Waiting extends Settlement {
 const maxTurns = 128;
 const maxCharacters = 2_000_000;
 const usualPatienceMs = 15_000;
-const lookEveryMs = 500;
+const checkEveryMs = 500;
 const tryAgainMs = 100;
 
 const textArrays = (count: number): string[] => Array(count).fill("text[]");
@@ -58,7 +58,7 @@ const types = [
   ...spendingTypes,
   "text",
 ];
-export const settleTurns = `SELECT settle_turns(${places(types)})::text AS reached`;
+export const settleTurns = `SELECT settle_turns(${placeholders(types)})::text AS reached`;
 
 /** `patienceMs`: how long a turn waits for PostgreSQL. */
 export function createSettling(
@@ -74,7 +74,7 @@ export function createSettling(
   const counts = { batches: 0, turns: 0 };
 
   async function run(): Promise<void> {
-    const timer = setInterval(giveUp, lookEveryMs);
+    const timer = setInterval(giveUp, checkEveryMs);
     // All that are settled in this turn of the event loop go together.
     await null;
     while (waiting.length > 0) {
@@ -111,7 +111,7 @@ export function createSettling(
         let reached = readReached(await engine.quickPool.once.get(settleTurns, parameters));
         counts.batches++;
         counts.turns += batch.length;
-        if (reached.length > 0 || batch.some(({ told }) => told !== null)) bell.ring();
+        if (reached.length > 0 || batch.some(({ reported }) => reported !== null)) bell.ring();
         for (const turn of batch) {
           const own = reached.filter(({ accountId }) => accountId === turn.usage.accountId);
           reached = reached.filter((budget) => !own.includes(budget));
@@ -201,7 +201,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
   const ticketIds = batch.flatMap(({ ticketId }) => ticketId ?? []);
   const again = batch.flatMap((turn) => turn.again ?? []);
   const spent = batch.flatMap(({ usage, spent }) => (spent === null ? [] : [{ usage, ...spent }]));
-  const told = batch.flatMap(({ told }) => told ?? []);
+  const reported = batch.flatMap(({ reported }) => reported ?? []);
   const limited = batch.flatMap(({ limited, usage }) => (limited === null ? [] : [{ ...limited, ...usage }]));
   return [
     systemIds.uuid(),
@@ -230,7 +230,7 @@ export function toParameters(batch: readonly Settlement[]): Parameter[] {
       ({ day }) => day,
     ]),
     ...toSpendingArrays(spent),
-    told.length === 0 ? null : toToldParameter(told),
+    reported.length === 0 ? null : toReportParameter(reported),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { ReachedBudget, Spend, SpendingCall, SpendingVerdict } from "../../
 import type { BudgetPeriod } from "../../domain/budget.ts";
 import type { Cost } from "../../domain/money.ts";
 import { latestPeriod } from "../store-shared/rows/budgets.ts";
-import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
+import type { DeliveryBell } from "../store-shared/scripts/event-deliveries.ts";
 import { hasWebhooks } from "./events.ts";
 import type { Parameter, Queries } from "./queries.ts";
 import { toArrays } from "./rows/columns.ts";

@@ -37,7 +37,7 @@ export function createSpendingParts(
     findSubjectLabels(engine.heavy, labelIndex.walk, accountId, subject);
 
   return {
-    tell: (event) => part((transaction: Transaction) => events.tell(transaction, [event])),
+    emit: (event) => part((transaction: Transaction) => events.emit(transaction, [event])),
 
     match: (accountId, facts) => all(spendingQueries.match, accountId, JSON.stringify(facts)),
 

@@ -8,7 +8,7 @@ import { authorOf } from "../store-shared/rows/handoff.ts";
 import { isArrivalMark } from "./arrival-marks.ts";
 import type { ConversationAddition } from "./conversation-writer.ts";
 import type { PostgresEngine } from "./engine.ts";
-import type { ToldTurn } from "./events.ts";
+import type { ReportedTurn } from "./events.ts";
 import type { QuotaCounts } from "./quota.ts";
 import type { Settling } from "./settling.ts";
 
@@ -59,7 +59,7 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
         isCounted,
         limited: toLimited(turn),
         ticketId,
-        told: toTold(turn),
+        reported: toReported(turn),
       });
     },
 
@@ -90,7 +90,7 @@ export function createTurnStore(engine: PostgresEngine, { quota, settling }: Tur
   };
 }
 
-const unkept = { kept: null, again: null, limited: null, told: null };
+const unkept = { kept: null, again: null, limited: null, reported: null };
 
 const toSpent = ({ cost, spend }: SettledTurn | UnkeptTurn) => (spend === null ? null : { cost, spend });
 
@@ -118,7 +118,7 @@ function toAgain({ key, messages, messageId, endCode }: SettledTurn) {
   return messages.length === 0 && messageId !== null ? { key, clientId: messageId, endCode } : null;
 }
 
-function toTold({ key, events, conversationId: newId, messages, arrivalMark }: SettledTurn): ToldTurn | null {
+function toReported({ key, events, conversationId: newId, messages, arrivalMark }: SettledTurn): ReportedTurn | null {
   if (events === null || !isKnown(arrivalMark)) return null;
   return { key, events, newId, lastId: messages.at(-1)?.id ?? null, arrivalMark };
 }

@@ -74,7 +74,7 @@ export function createUnansweredParts(engine: PostgresEngine, { events }: StoreP
       if (event === null) await engine.quickPool.once.run(insertTurns, noted);
       else {
         await engine.write(async (transaction) => {
-          if ((await transaction.run(insertTurns, noted)) > 0) await events.tellOf(transaction, key, () => [event]);
+          if ((await transaction.run(insertTurns, noted)) > 0) await events.emitOf(transaction, key, () => [event]);
         });
       }
       if (unanswered !== null) await engine.quickPool.once.run(deleteOldest, [companionId]);

@@ -1,10 +1,10 @@
 /** Adds to usage: by day, by month, and by day for the whole account. */
 import type { UsageCounts } from "../../domain/usage.ts";
-import { counters, type UsagePlace } from "../store-shared/rows/usage-counters.ts";
+import { counters, type UsageKey } from "../store-shared/rows/usage-counters.ts";
 import type { Parameter, Queries } from "./queries.ts";
-import { places, toArrays } from "./rows/columns.ts";
+import { placeholders, toArrays } from "./rows/columns.ts";
 
-export interface UsageAddition extends UsagePlace, Partial<UsageCounts> {}
+export interface UsageAddition extends UsageKey, Partial<UsageCounts> {}
 
 /** Of the parameters of `add_usage`. */
 export const usageTypes = [...Array(4).fill("text[]"), ...counters.map(() => "bigint[]"), "text[]", "text[]"];
@@ -20,7 +20,7 @@ export const toUsageArrays = (additions: readonly UsageAddition[]): Parameter[] 
     ({ answeredBy }) => answeredBy?.provider ?? "",
   ]);
 
-const addUsage = `SELECT add_usage(${places(usageTypes)})`;
+const addUsage = `SELECT add_usage(${placeholders(usageTypes)})`;
 
 export type UsageWriter = ReturnType<typeof createUsageWriter>;
 

@@ -27,12 +27,12 @@ const takeSession = `UPDATE voice_sessions SET is_taken = true WHERE provider_co
   AND visitor_id = $2 AND EXISTS (SELECT FROM companions WHERE id = companion_id)
   RETURNING sealed_visitor AS "sealedVisitor", account_id AS "accountId", key_id AS "keyId", day,
     reservation_id AS "reservationId", (SELECT metadata FROM companions WHERE id = companion_id) AS metadata,
-    ${hasWebhooks("account_id")} AS "tellsEvents"`;
+    ${hasWebhooks("account_id")} AS "hasWebhooks"`;
 type TakenRow = Pick<NewVoiceSession, "sealedVisitor" | "accountId" | "day" | "reservationId"> & {
   /** Empty for the dashboard. */
   keyId: string;
   metadata: string;
-  tellsEvents: boolean;
+  hasWebhooks: boolean;
 };
 interface WaitingRow {
   companionId: string;
@@ -81,8 +81,8 @@ export function createVoiceCounting(
         const visitorId = session.visitorId ?? "";
         const keptId = withoutNul(providerConversationId);
         const { sealedVisitor, reservationId } = session;
-        const place = [keptId, accountId, companionId, sessionId, visitorId, createdAt];
-        const row = [...place, sealedVisitor, keyId ?? "", day, reservationId];
+        const ids = [keptId, accountId, companionId, sessionId, visitorId, createdAt];
+        const row = [...ids, sealedVisitor, keyId ?? "", day, reservationId];
         await Promise.all([
           transaction.run(shareCompanion, [companionId]),
           usage.add(transaction, [{ accountId, companionId, keyId, day, answeredBy: null, voiceSessions: 1 }]),
@@ -109,10 +109,10 @@ export function createVoiceCounting(
         });
         const isAdded = await conversations.add(transaction, { key, sealedVisitor }, conversationId, said);
         const reached = spoken === null ? [] : await settle(transaction, session, spoken);
-        if (session.tellsEvents && messages.length > 0) {
+        if (session.hasWebhooks && messages.length > 0) {
           const metadata = parseMetadata(session.metadata);
           const kept = { accountId, key, sealedVisitor, metadata, newId: conversationId, messages };
-          await events.tellOf(transaction, key, (id) => transcriptEvents(kept, id));
+          await events.emitOf(transaction, key, (id) => transcriptEvents(kept, id));
         }
         return { isAdded, reached };
       }),

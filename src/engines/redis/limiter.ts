@@ -1,8 +1,8 @@
 /** The limiter engine for several instances: exact windows in Redis, and in this instance's memory while Redis is away. */
 import {
   type Limiter,
-  type Place,
   type RateRule,
+  type RateWindow,
   tighterOf,
   type Verdict,
   type VerdictsInTurn,
@@ -42,7 +42,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): Limiter {
 }
 
 interface Asked {
-  readonly places: readonly Place[];
+  readonly windows: readonly RateWindow[];
   readonly together: number;
   readonly most: number;
   resolve(verdicts: Verdict[] | null): void;
@@ -70,11 +70,11 @@ class RedisLimiter implements Limiter {
     return (await this.#judge([{ rule, subject }])) ?? this.#fallback.admit(rule, subject);
   }
 
-  async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
-    return (await this.#judge(places)) ?? this.#fallback.admitAll(places);
+  async admitAll(windows: readonly [RateWindow, ...RateWindow[]]): Promise<Verdict> {
+    return (await this.#judge(windows)) ?? this.#fallback.admitAll(windows);
   }
 
-  async admitInTurn(first: readonly [Place, ...Place[]], second: Place): Promise<VerdictsInTurn> {
+  async admitInTurn(first: readonly [RateWindow, ...RateWindow[]], second: RateWindow): Promise<VerdictsInTurn> {
     const verdicts = await this.#ask([...first, second], first.length);
     if (verdicts === null) return this.#fallback.admitInTurn(first, second);
     return { first: verdicts.slice(0, first.length).reduce(tighterOf), second: verdicts[first.length] ?? null };
@@ -89,18 +89,18 @@ class RedisLimiter implements Limiter {
     this.#fallback.close();
   }
 
-  async #judge(places: readonly [Place, ...Place[]], most?: number): Promise<Verdict | null> {
-    return (await this.#ask(places, places.length, most))?.reduce(tighterOf) ?? null;
+  async #judge(windows: readonly [RateWindow, ...RateWindow[]], most?: number): Promise<Verdict | null> {
+    return (await this.#ask(windows, windows.length, most))?.reduce(tighterOf) ?? null;
   }
 
   /**
    * The windows after the `together` first are judged on their own, if those admit. Null: Redis is away. What is asked in
    * one turn of the event loop shares a command.
    */
-  #ask(places: readonly Place[], together: number, most = Number.POSITIVE_INFINITY): Promise<Verdict[] | null> {
+  #ask(windows: readonly RateWindow[], together: number, most = Number.POSITIVE_INFINITY): Promise<Verdict[] | null> {
     return new Promise((resolve) => {
       if (this.#gathered.length === 0) setImmediate(() => this.#flush());
-      this.#gathered.push({ places, together, most, resolve });
+      this.#gathered.push({ windows, together, most, resolve });
     });
   }
 
@@ -113,9 +113,9 @@ class RedisLimiter implements Limiter {
   async #send(asked: readonly Asked[]): Promise<void> {
     const keys: string[] = [];
     const args = [this.#clock === undefined ? "" : String(Math.floor(this.#clock.monotonicMs()))];
-    for (const { places, together, most } of asked) {
-      args.push(String(places.length), String(together));
-      for (const { rule, subject } of places) {
+    for (const { windows, together, most } of asked) {
+      args.push(String(windows.length), String(together));
+      for (const { rule, subject } of windows) {
         keys.push(keyOf(`${rule.name}:${rule.limit}:${rule.windowMs}`, subject));
         const isList = rule.limit > this.#maxString;
         args.push(String(Math.min(most, rule.limit)), String(rule.windowMs), isList ? "1" : "0");
@@ -123,9 +123,9 @@ class RedisLimiter implements Limiter {
     }
     const answer = await this.#redis.ask(windowScript, keys, args);
     let at = 0;
-    for (const { places, resolve } of asked) {
-      resolve(answer && places.flatMap(({ rule }, index) => verdictAt(answer, at + index * 3, rule) ?? []));
-      at += places.length * 3;
+    for (const { windows, resolve } of asked) {
+      resolve(answer && windows.flatMap(({ rule }, index) => verdictAt(answer, at + index * 3, rule) ?? []));
+      at += windows.length * 3;
     }
   }
 }

@@ -2,7 +2,7 @@
 import type { SQLQueryBindings } from "bun:sqlite";
 import type { MetadataFilter } from "../../contracts/store/companions.ts";
 import { createCompanionReader } from "../store-shared/rows/companion.ts";
-import type { CompanionReader, Place } from "../store-shared/rows/companion-walk.ts";
+import type { CompanionReader, Position } from "../store-shared/rows/companion-walk.ts";
 import { createAccountNumberFinder, type SqliteEngine } from "./engine.ts";
 import type { MetadataIndex } from "./metadata-index.ts";
 import { mapColumns, type StoredRow } from "./rows/columns.ts";
@@ -16,7 +16,7 @@ export const toCompanion = createCompanionReader<CompanionRow>(companionColumns.
 
 const end = Number.MAX_SAFE_INTEGER;
 
-function selectPlaces(columns: string, index: string, condition: string, order: string): string {
+function selectPositions(columns: string, index: string, condition: string, order: string): string {
   return `SELECT ${columns} FROM companions INDEXED BY ${index} WHERE account_id = ? AND ${condition} ORDER BY ${order} LIMIT ?`;
 }
 
@@ -24,16 +24,16 @@ const updated = "number, updated_at AS updatedAt";
 const made = "number, 0 AS updatedAt";
 export const companionWalkQueries = {
   made: {
-    asc: selectPlaces(made, "companions_account", "number > ?", "number"),
-    desc: selectPlaces(made, "companions_account", "number < ?", "number DESC"),
+    asc: selectPositions(made, "companions_account", "number > ?", "number"),
+    desc: selectPositions(made, "companions_account", "number < ?", "number DESC"),
   },
   enabled: {
-    asc: selectPlaces(made, "companions_enabled", "enabled = ? AND number > ?", "number"),
-    desc: selectPlaces(made, "companions_enabled", "enabled = ? AND number < ?", "number DESC"),
+    asc: selectPositions(made, "companions_enabled", "enabled = ? AND number > ?", "number"),
+    desc: selectPositions(made, "companions_enabled", "enabled = ? AND number < ?", "number DESC"),
   },
   updated: {
-    asc: selectPlaces(updated, "companions_updated", "(updated_at, number) > (?, ?)", "updated_at, number"),
-    desc: selectPlaces(
+    asc: selectPositions(updated, "companions_updated", "(updated_at, number) > (?, ?)", "updated_at, number"),
+    desc: selectPositions(
       updated,
       "companions_updated",
       "updated_at >= ? AND (updated_at, number) < (?, ?)",
@@ -48,10 +48,10 @@ export const companionWalkQueries = {
 export function createCompanionReaders(engine: SqliteEngine, metadata: MetadataIndex) {
   const query = <Row>(text: string) => engine.query<Row, SQLQueryBindings[]>(text);
   const { made, enabled, updated } = companionWalkQueries;
-  const places = {
-    made: { asc: query<Place>(made.asc), desc: query<Place>(made.desc) },
-    enabled: { asc: query<Place>(enabled.asc), desc: query<Place>(enabled.desc) },
-    updated: { asc: query<Place>(updated.asc), desc: query<Place>(updated.desc) },
+  const positions = {
+    made: { asc: query<Position>(made.asc), desc: query<Position>(made.desc) },
+    enabled: { asc: query<Position>(enabled.asc), desc: query<Position>(enabled.desc) },
+    updated: { asc: query<Position>(updated.asc), desc: query<Position>(updated.desc) },
   };
   const countEnabled = query<{ count: number }>(companionWalkQueries.countEnabled);
   const selectPosition = query<{ number: number; id: string }>(
@@ -59,7 +59,7 @@ export function createCompanionReaders(engine: SqliteEngine, metadata: MetadataI
   );
   const selectExact = query<{ number: number }>("SELECT number FROM companions WHERE id = ? AND account_id = ?");
   const selectId = query<{ id: string }>("SELECT id FROM companions WHERE number = ?");
-  const selectFacts = query<Place & { isEnabled: number; nameFolded: string }>(
+  const selectFacts = query<Position & { isEnabled: number; nameFolded: string }>(
     `SELECT number, updated_at AS updatedAt, enabled AS isEnabled, name_folded AS nameFolded FROM companions
      WHERE number = ? AND account_id = ?`,
   );
@@ -77,16 +77,16 @@ export function createCompanionReaders(engine: SqliteEngine, metadata: MetadataI
       }),
     findExact: (id) => engine.read(() => selectExact.get(id, accountId)?.number ?? null),
     findId: (number) => engine.read(() => selectId.get(number)?.id ?? null),
-    listPlaces: ({ order, sinceMs, isEnabled }, after, limit) =>
+    listPositions: ({ order, sinceMs, isEnabled }, after, limit) =>
       engine.read(() => {
         if (sinceMs !== null) {
           if (order === "asc")
-            return places.updated.asc.all(accountId, ...keyOf(after ?? { updatedAt: sinceMs, number: 0 }), limit);
-          return places.updated.desc.all(accountId, sinceMs, ...keyOf(after ?? last), limit);
+            return positions.updated.asc.all(accountId, ...keyOf(after ?? { updatedAt: sinceMs, number: 0 }), limit);
+          return positions.updated.desc.all(accountId, sinceMs, ...keyOf(after ?? last), limit);
         }
         const from = after?.number ?? (order === "asc" ? 0 : end);
-        if (isEnabled === null) return places.made[order].all(accountId, from, limit);
-        return places.enabled[order].all(accountId, isEnabled ? 1 : 0, from, limit);
+        if (isEnabled === null) return positions.made[order].all(accountId, from, limit);
+        return positions.enabled[order].all(accountId, isEnabled ? 1 : 0, from, limit);
       }),
     countEnabled: (isEnabled, limit) =>
       engine.read(() => countEnabled.get(accountId, isEnabled ? 1 : 0, limit)?.count ?? 0),
@@ -108,8 +108,8 @@ export function createCompanionReaders(engine: SqliteEngine, metadata: MetadataI
   });
 }
 
-const last: Place = { updatedAt: end, number: 0 };
+const last: Position = { updatedAt: end, number: 0 };
 
-function keyOf({ updatedAt, number }: Place): [number, number] {
+function keyOf({ updatedAt, number }: Position): [number, number] {
   return [updatedAt, number];
 }

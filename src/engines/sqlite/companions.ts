@@ -32,9 +32,9 @@ export function createCompanionParts({ events, metadata, usage }: StoreParts): C
     index: (...of) => part(() => metadata.add(...of)),
     reindex: (...of) => part(() => metadata.replace(...of)),
     keepLabel: (...of) => part(() => usage.keepLabel(...of)),
-    tell: (told) =>
+    emit: (newEvents) =>
       part(() => {
-        for (const event of told) events.tell(event);
+        for (const event of newEvents) events.tell(event);
       }),
   };
 }

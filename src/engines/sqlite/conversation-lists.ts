@@ -4,7 +4,7 @@ import type { ListOrder, Page, PageRequest } from "../../contracts/store/page.ts
 import type { Conversation } from "../../domain/conversation.ts";
 import { later } from "../../lib/later.ts";
 import { pause } from "../../lib/pause.ts";
-import { findPlace, maxBefore, toConversation } from "../store-shared/rows/conversation.ts";
+import { findPosition, maxBefore, toConversation } from "../store-shared/rows/conversation.ts";
 import { walkConversations } from "../store-shared/rows/conversation-walk.ts";
 import { type ConversationRow, conversationColumns, createConversationReaders } from "./conversation-reader.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -83,7 +83,7 @@ export function createConversationLists(engine: SqliteEngine) {
   }
 
   function positionOf(id: string, isAsc: boolean): Position {
-    const row = findPlace(selectPositions.all(id, maxBefore), id);
+    const row = findPosition(selectPositions.all(id, maxBefore), id);
     if (row?.id === id) return { createdAt: row.createdAt, number: row.number };
     const { prefix, epochMs } = timeOf(id);
     // Another one of the same millisecond may come before or after the deleted one: better twice than never.

@@ -2,7 +2,7 @@
 import type { NewEvent, TurnEvents } from "../../contracts/store/webhooks.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import { budgetEvent } from "../store-shared/rows/events.ts";
-import type { DeliveryBell } from "../store-shared/scripts/told-events.ts";
+import type { DeliveryBell } from "../store-shared/scripts/event-deliveries.ts";
 import type { SqliteEngine } from "./engine.ts";
 import { mapColumns } from "./rows/columns.ts";
 import { tables } from "./tables.ts";

@@ -15,9 +15,9 @@ import {
   createIndexText,
   groupByBlock,
   groupChanges,
+  locate,
   type MetadataChange,
   type MetadataEntry,
-  placeOf,
   readBlock,
   toMetadataEntry,
 } from "../store-shared/rows/metadata-blocks.ts";
@@ -135,7 +135,7 @@ export function createMetadataIndex(engine: SqliteEngine, table: MetadataTable) 
     walkSets,
 
     has(accountNumber: number, filters: readonly MetadataFilter[], number: number): boolean {
-      const { block, offset } = placeOf(number);
+      const { block, offset } = locate(number);
       return filters.every((filter) => {
         const { path, value } = toMetadataEntry(filter, toIndexText);
         const row = findBlock.get(accountNumber, path, value, block);

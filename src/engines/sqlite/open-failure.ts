@@ -1,7 +1,7 @@
 /** Explains why the files of a data directory cannot be opened, where that can be seen from outside. */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import { describeNoDatabase, findObstacle, type Obstacle } from "../../contracts/store/data-place.ts";
+import { describeNoDatabase, findObstacle, type Obstacle } from "../../contracts/store/data-location.ts";
 import { AppError } from "../../domain/errors.ts";
 import { codeOf } from "../../lib/error-code.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";

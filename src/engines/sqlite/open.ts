@@ -3,9 +3,9 @@ import type { ErasureMarks } from "../../contracts/coordination.ts";
 import type { Store } from "../../contracts/store/store.ts";
 import type { Log } from "../../lib/log.ts";
 import { changes as changeScripts } from "../store-shared/scripts/changes.ts";
+import { DeliveryBell } from "../store-shared/scripts/event-deliveries.ts";
 import { part } from "../store-shared/scripts/script.ts";
 import { createSharedStores } from "../store-shared/scripts/stores.ts";
-import { DeliveryBell } from "../store-shared/scripts/told-events.ts";
 import { createCallRemovals } from "../store-shared/scripts/tool-calls.ts";
 import { versionRemovals } from "../store-shared/scripts/version-room.ts";
 import { voiceAgents as voiceAgentScripts } from "../store-shared/scripts/voice-agents.ts";
@@ -144,9 +144,9 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
       noteEnd: (...of) => part(() => exchanges.noteEnd(...of)),
     },
     selectUpdated: conversationWalkQueries.updated,
-    tell: (told, id) =>
+    emit: (newEvents, id) =>
       part(() => {
-        for (const event of told) events.tell(event, id);
+        for (const event of newEvents) events.tell(event, id);
       }),
   });
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");

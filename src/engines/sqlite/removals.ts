@@ -1,8 +1,8 @@
 /** Deletes the remains of what was deleted in chunks, in the background. */
 import type { Log } from "../../lib/log.ts";
 import { pause } from "../../lib/pause.ts";
+import { emptyDeliveries, emptySomeDeliveries } from "../store-shared/scripts/event-deliveries.ts";
 import type { RemovalKind } from "../store-shared/scripts/removals.ts";
-import { emptyDeliveries, emptySomeDeliveries } from "../store-shared/scripts/told-events.ts";
 import type { versionRemovals } from "../store-shared/scripts/version-room.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { CallRemovals, MessageEraser } from "./erasers.ts";

@@ -4,7 +4,7 @@ import { type HistoryMessage, type MessageRole, textParts } from "../../domain/c
 import { costCounts } from "../../domain/usage.ts";
 import { pause } from "../../lib/pause.ts";
 import { authorOf } from "../store-shared/rows/handoff.ts";
-import type { UsagePlace } from "../store-shared/rows/usage-counters.ts";
+import type { UsageKey } from "../store-shared/rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
 import type { StoreParts } from "./parts.ts";
 
@@ -49,7 +49,7 @@ export function createTurnStore(
      WHERE account_id = ? AND companion_id = ? AND month = ?`,
   );
 
-  function count(place: UsagePlace, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
+  function count(place: UsageKey, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
     const { failure } = turn;
     const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = turn.usage;
     const tokens = { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens };

@@ -2,7 +2,7 @@
 import type { Cost } from "../../domain/money.ts";
 import type { FailureKind } from "../../domain/reply-failure.ts";
 import { type Answerer, labelsPerDay, type UsageCounts } from "../../domain/usage.ts";
-import { counterColumns, counters, type UsagePlace } from "../store-shared/rows/usage-counters.ts";
+import { counterColumns, counters, type UsageKey } from "../store-shared/rows/usage-counters.ts";
 import type { SqliteEngine } from "./engine.ts";
 
 export type UsageWriter = ReturnType<typeof createUsageWriter>;
@@ -53,13 +53,13 @@ export function createUsageWriter(engine: SqliteEngine) {
     keepLabel: (companionId: string): void => void labels.find(companionId, ""),
 
     /** Counts one under the companion and one under none, which is the account's sum. Call it inside a write. */
-    addFailure({ accountId, companionId, day }: Omit<UsagePlace, "answeredBy">, kind: FailureKind): void {
+    addFailure({ accountId, companionId, day }: Omit<UsageKey, "answeredBy">, kind: FailureKind): void {
       if (companionId !== null) addFailed.run(accountId, day, companionId, kind);
       addFailed.run(accountId, day, "", kind);
     },
 
     /** Call it inside a write. */
-    add({ accountId, companionId, keyId, day, answeredBy }: UsagePlace, added: Partial<UsageCounts>): void {
+    add({ accountId, companionId, keyId, day, answeredBy }: UsageKey, added: Partial<UsageCounts>): void {
       const counts = counters.map((name) => added[name] ?? 0);
       const label = companionId === null ? 0 : labels.find(companionId, day);
       const { model, provider } = answeredBy ?? noAnswerer;

@@ -1,8 +1,8 @@
 /** The single-process limiter engine: exact windows in bounded memory, lost when the process ends. */
 import {
   type Limiter,
-  type Place,
   type RateRule,
+  type RateWindow,
   tighterOf,
   type Verdict,
   type VerdictsInTurn,
@@ -70,16 +70,19 @@ class MemoryLimiter implements Limiter {
     return this.#ask(rule, subject, most);
   }
 
-  async admitAll(places: readonly [Place, ...Place[]]): Promise<Verdict> {
+  async admitAll(windows: readonly [RateWindow, ...RateWindow[]]): Promise<Verdict> {
     this.#readClock();
-    const tightest = places.map(({ rule, subject }) => this.#ask(rule, subject, 0)).reduce(tighterOf);
+    const tightest = windows.map(({ rule, subject }) => this.#ask(rule, subject, 0)).reduce(tighterOf);
     if (tightest.remaining === 0) return tightest;
     // Nothing runs in between, so each window has the room that it has just shown.
-    return places.map(({ rule, subject }) => this.#ask(rule, subject, rule.limit)).reduce(tighterOf);
+    return windows.map(({ rule, subject }) => this.#ask(rule, subject, rule.limit)).reduce(tighterOf);
   }
 
-  async admitInTurn(places: readonly [Place, ...Place[]], { rule, subject }: Place): Promise<VerdictsInTurn> {
-    const first = await this.admitAll(places);
+  async admitInTurn(
+    windows: readonly [RateWindow, ...RateWindow[]],
+    { rule, subject }: RateWindow,
+  ): Promise<VerdictsInTurn> {
+    const first = await this.admitAll(windows);
     return { first, second: first.isAdmitted ? await this.admit(rule, subject) : null };
   }
 

@@ -74,7 +74,7 @@ export async function openCoordination(
     if (instance.session !== null) {
       await requireDirect(instance.session, engine.quickPool);
       await instanceClock.start(instance.session);
-      clockWatch.look(instanceClock.offsetMs);
+      clockWatch.check(instanceClock.offsetMs);
     }
   } catch (error) {
     await instance.close();
@@ -95,17 +95,17 @@ export async function openCoordination(
   });
   const waiting = new WaitingTurns({ tickets, queries: engine.quick });
   tickets.onGone(({ queueKey }) => {
-    if (queueKey !== null) waiting.tellNext(queueKey);
+    if (queueKey !== null) waiting.wakeNext(queueKey);
   });
   const announcer = new Announcer({ pool: engine.quickPool, instanceNumber: String(instance.number) });
   const notifications = new Notifications({
     connect: (onClose) => connect({ url, max: 1, statementMs: sessionStatementMs, onClose }),
     channels: {
-      [`companiond_turns_${instance.number}`]: (ticketId) => waiting.tell(ticketId),
+      [`companiond_turns_${instance.number}`]: (ticketId) => waiting.wake(ticketId),
       [announcementChannel]: (payload) => announcer.receive(payload),
     },
     onListening() {
-      void waiting.look();
+      void waiting.check();
       announcer.noteLoss();
     },
   });
@@ -114,11 +114,11 @@ export async function openCoordination(
   instance.startBeating(async (session, isFresh) => {
     if (isFresh) reaper.beginGrace();
     await instanceClock.measure(session);
-    clockWatch.look(instanceClock.offsetMs);
-    const isSomebodyMissing = await reaper.look(session);
+    clockWatch.check(instanceClock.offsetMs);
+    const isAnyMissing = await reaper.check(session);
     await notifications.echo(session);
     if (++beats % sweepEachBeats === 0) void tickets.sweep().catch(() => {});
-    return isSomebodyMissing ? soonMs : beatMs;
+    return isAnyMissing ? soonMs : beatMs;
   });
 
   return {

@@ -8,10 +8,10 @@ import type { Session } from "./session.ts";
 const patienceMs = 30_000;
 const askAgainMs = 100;
 /** Work of one name that waits at this server. */
-const mostWaiting = 100;
+const maxWaiting = 100;
 
 export function createDuties(instance: Instance): Duties {
-  const queue = createKeyedQueue({ maxWaiting: mostWaiting });
+  const queue = createKeyedQueue({ maxWaiting });
 
   function requireSession(): Session {
     const { session } = instance;
@@ -22,9 +22,9 @@ export function createDuties(instance: Instance): Duties {
   /** A session may take its own lock again; so this server's work of one name queues here. */
   async function queueHere(name: string, untilMs: number): Promise<() => void> {
     const signal = AbortSignal.timeout(Math.max(0, untilMs - performance.now()));
-    const place = queue.enter(name, signal);
-    if (place === null) throw unavailable(new Error("too much of the same work waits"));
-    return await place.catch((reason: unknown) => {
+    const turn = queue.enter(name, signal);
+    if (turn === null) throw unavailable(new Error("too much of the same work waits"));
+    return await turn.catch((reason: unknown) => {
       throw unavailable(reason);
     });
   }

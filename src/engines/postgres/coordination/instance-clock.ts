@@ -85,7 +85,7 @@ export class ClockWatch {
   }
 
   /** `offsetMs` is what is added to this machine's time to get the database's. */
-  look(offsetMs: number): void {
+  check(offsetMs: number): void {
     const isApart = Math.abs(offsetMs) > apartMs;
     if (isApart === this.#isApart) return;
     this.#isApart = isApart;

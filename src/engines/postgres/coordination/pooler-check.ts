@@ -11,12 +11,12 @@ import type { OwnConnection, Pool } from "../pool.ts";
 import type { Session } from "./session.ts";
 
 /** A pooler that takes its sessions in turns may return our own to us once. */
-const looks = 3;
+const checks = 3;
 const processStatement = "SELECT pg_backend_pid() AS pid";
 
 /** Throws `unavailable` if it is. */
 export async function requireDirect(session: Session, pool: Pool): Promise<void> {
-  for (let look = 0; look < looks; look++) {
+  for (let check = 0; check < checks; check++) {
     const before = await readProcess(session);
     const other = await pool.reserve();
     try {

@@ -19,7 +19,7 @@ const confirmMs = 600;
 const graceMs = 3_000;
 
 /** All who are on the list or hold tickets; each step of the recursion finds the next number in the index. */
-const lookStatement = `WITH RECURSIVE holders AS (
+const checkStatement = `WITH RECURSIVE holders AS (
     (SELECT instance_number AS number FROM open_turns ORDER BY instance_number LIMIT 1)
     UNION ALL
     SELECT (SELECT o.instance_number FROM open_turns o WHERE o.instance_number > h.number ORDER BY 1 LIMIT 1)
@@ -50,8 +50,8 @@ export class Reaper {
   }
 
   /** Whether a server seems to be dead: check again soon. */
-  async look(session: Session): Promise<boolean> {
-    const found = await session.ask<Found>(lookStatement);
+  async check(session: Session): Promise<boolean> {
+    const found = await session.ask<Found>(checkStatement);
     this.liveCount = found.filter(({ isAlive }) => isAlive).length;
     const nowMs = performance.now();
     if (nowMs < this.#quietUntilMs) return false;

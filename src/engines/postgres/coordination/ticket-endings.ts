@@ -18,7 +18,7 @@ export interface TicketEndingsOptions {
 
 const maxAtOnce = 500;
 /** Of one companion, those that the next ticket takes along. */
-const mostAlong = 100;
+const maxAlong = 100;
 const firstWaitMs = 50;
 const maxWaitMs = 1000;
 /** How long closing waits for the last ones; what is left then is deleted with this server's name. */
@@ -47,7 +47,7 @@ export class TicketEndings {
   /** For the companion's next ticket, which must find these gone. Call `confirm` once it has. */
   takeAlong(companionId: string): readonly Ticket[] {
     const pending = this.#pending.get(companionId);
-    return pending === undefined ? [] : [...pending.values().take(mostAlong)];
+    return pending === undefined ? [] : [...pending.values().take(maxAlong)];
   }
 
   confirm(tickets: readonly Ticket[]): void {

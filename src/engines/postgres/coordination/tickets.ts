@@ -8,7 +8,7 @@ import type { OpenTickets } from "../open-tickets.ts";
 import type { Pool } from "../pool.ts";
 import { type Ticket, TicketEndings } from "./ticket-endings.ts";
 
-export interface Place {
+export interface TicketRequest {
   companionId: string;
   /** `uncounted` takes nothing of a day. */
   kind: "message" | "voice_session" | "uncounted";
@@ -63,10 +63,10 @@ export class Tickets {
    * `unavailable`: then nothing is held either, or will be as soon as PostgreSQL can be asked.
    */
   async enter(
-    place: Place,
+    request: TicketRequest,
     id: string = crypto.randomUUID(),
   ): Promise<{ ticket: Ticket; verdict: Verdict; day: string }> {
-    const { companionId, kind, queueKey, perDay, visitor, messageId } = place;
+    const { companionId, kind, queueKey, perDay, visitor, messageId } = request;
     const { pool, instanceNumber, clock, tickets } = this.#options;
     const ticket = { id, companionId, queueKey };
     const day = toUtcDay(clock.nowMs());
@@ -94,7 +94,7 @@ export class Tickets {
   /** Whether a waiting ticket's time has come. `gone`: the database has lost it. Rejects as above, and the ticket stays. */
   async take(
     { id, companionId }: Ticket,
-    { perDay, visitor }: Place,
+    { perDay, visitor }: TicketRequest,
   ): Promise<{ verdict: Verdict | "gone"; day: string }> {
     const { pool, clock, tickets } = this.#options;
     const today = toUtcDay(clock.nowMs());

@@ -12,7 +12,7 @@ import { createKeyedQueue } from "../../../lib/keyed-queue.ts";
 import type { StopSignal } from "../../../lib/stop-signal.ts";
 import { unavailable } from "../failures.ts";
 import type { Ticket } from "./ticket-endings.ts";
-import type { Place, Tickets } from "./tickets.ts";
+import type { TicketRequest, Tickets } from "./tickets.ts";
 import type { Admission, WaitingTurns } from "./waiting-turns.ts";
 
 export interface TurnGateOptions {
@@ -64,29 +64,32 @@ export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): Tu
   }
 
   /** Asks for a ticket, after those that were asked for before. Null if too many are. */
-  async function ask(place: Place, signal: StopSignal): Promise<Awaited<ReturnType<Tickets["enter"]>> | null> {
-    if (place.queueKey === null) return await tickets.enter(place);
+  async function ask(
+    request: TicketRequest,
+    signal: StopSignal,
+  ): Promise<Awaited<ReturnType<Tickets["enter"]>> | null> {
+    if (request.queueKey === null) return await tickets.enter(request);
     const untilMs = performance.now() + patienceMs;
-    const turn = calls.enter(place.queueKey, signal);
+    const turn = calls.enter(request.queueKey, signal);
     if (turn === null) return null;
     const release = await turn;
     try {
       // Those before it had no answer; it must not wait as long again.
       if (performance.now() > untilMs) throw unavailable();
-      return await tickets.enter(place);
+      return await tickets.enter(request);
     } finally {
       release();
     }
   }
 
-  async function enter(place: Place, signal: StopSignal, noteWaiting: () => void) {
-    const asked = await ask(place, signal);
+  async function enter(request: TicketRequest, signal: StopSignal, noteWaiting: () => void) {
+    const asked = await ask(request, signal);
     if (asked === null) return refuse("queue_full");
     const { ticket, verdict, day } = asked;
     let admission: Admission;
     if (verdict === "wait") {
       noteWaiting();
-      admission = await waiting.wait(ticket, place, signal);
+      admission = await waiting.wait(ticket, request, signal);
     } else admission = { verdict, day };
     if (admission.verdict !== "run") return refuse(admission.verdict);
     if (!signal.aborted) return admit(ticket, admission.day);
@@ -106,7 +109,7 @@ export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): Tu
       if (countHere(queueKey, 1) > 0) noteWaiting();
       let isIn = false;
       try {
-        const verdict = await enter(toPlace(entry), signal, noteWaiting);
+        const verdict = await enter(toRequest(entry), signal, noteWaiting);
         isIn = verdict.isAdmitted;
         return verdict;
       } finally {
@@ -121,7 +124,7 @@ export function createTurnGate({ clock, tickets, waiting }: TurnGateOptions): Tu
   };
 }
 
-function toPlace({ companionId, queueKey, messagesPerDay, visitor, messageId }: TurnEntry): Place {
+function toRequest({ companionId, queueKey, messagesPerDay, visitor, messageId }: TurnEntry): TicketRequest {
   const isCounted = messagesPerDay !== null;
   const kind = isCounted ? "message" : "uncounted";
   return { companionId, kind, queueKey, perDay: messagesPerDay, visitor: isCounted ? visitor : null, messageId };

@@ -6,7 +6,7 @@ import type { StopListener, StopSignal } from "../../../lib/stop-signal.ts";
 import { unavailable } from "../failures.ts";
 import type { Queries } from "../queries.ts";
 import type { Ticket } from "./ticket-endings.ts";
-import type { Place, Tickets, Verdict } from "./tickets.ts";
+import type { TicketRequest, Tickets, Verdict } from "./tickets.ts";
 
 export interface Admission {
   verdict: Exclude<Verdict, "wait">;
@@ -21,7 +21,7 @@ export interface WaitingTurnsOptions {
 
 interface Waiter extends StopListener {
   readonly ticket: Ticket;
-  readonly place: Place;
+  readonly request: TicketRequest;
   readonly signal: StopSignal;
   isAsking: boolean;
   mustAskAgain: boolean;
@@ -29,12 +29,12 @@ interface Waiter extends StopListener {
   reject(reason: unknown): void;
 }
 
-const lookEveryMs = 1000;
+const checkEveryMs = 1000;
 /** After this long without an answer to any check, no turn waits any longer. */
 const patienceMs = 10_000;
 
 /** Those with none ahead of them, and those whose ticket is gone. */
-const lookStatement = `SELECT w.id FROM unnest($1::text[]) AS w (id) LEFT JOIN open_turns t ON t.id = w.id
+const checkStatement = `SELECT w.id FROM unnest($1::text[]) AS w (id) LEFT JOIN open_turns t ON t.id = w.id
   WHERE t.id IS NULL OR NOT EXISTS
     (SELECT 1 FROM open_turns a WHERE a.queue_key = t.queue_key AND a.number < t.number)`;
 
@@ -42,17 +42,17 @@ export class WaitingTurns {
   readonly #options: WaitingTurnsOptions;
   readonly #waiters = new Map<string, Waiter>();
   readonly #timer: Timer;
-  #isLooking = false;
+  #isChecking = false;
   #answeredMs = 0;
 
   constructor(options: WaitingTurnsOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.look(), lookEveryMs);
+    this.#timer = setInterval(() => void this.check(), checkEveryMs);
     this.#timer.unref();
   }
 
   /** Resolves when its time has come, or nothing is left of the day then. Rejects as `TurnGate.enter` does. */
-  wait(ticket: Ticket, place: Place, signal: StopSignal): Promise<Admission> {
+  wait(ticket: Ticket, request: TicketRequest, signal: StopSignal): Promise<Admission> {
     const { promise, resolve, reject } = Promise.withResolvers<Admission>();
     const leave = () => {
       signal.removeEventListener("abort", waiter);
@@ -60,7 +60,7 @@ export class WaitingTurns {
     };
     const waiter: Waiter = {
       ticket,
-      place,
+      request,
       signal,
       isAsking: false,
       mustAskAgain: false,
@@ -86,30 +86,30 @@ export class WaitingTurns {
   }
 
   /** Asks for the one with this ticket, if it waits here. */
-  tell(ticketId: string): void {
+  wake(ticketId: string): void {
     const waiter = this.#waiters.get(ticketId);
     if (waiter !== undefined) void this.#ask(waiter);
   }
 
   /** Asks for the first one of this conversation that waits here. */
-  tellNext(queueKey: string): void {
+  wakeNext(queueKey: string): void {
     for (const waiter of this.#waiters.values()) {
-      if (waiter.place.queueKey === queueKey) return void this.#ask(waiter);
+      if (waiter.request.queueKey === queueKey) return void this.#ask(waiter);
     }
   }
 
   /** Asks for everyone whose time has come unnoticed. Never rejects. */
-  async look(): Promise<void> {
-    if (this.#waiters.size === 0 || this.#isLooking) return;
-    this.#isLooking = true;
+  async check(): Promise<void> {
+    if (this.#waiters.size === 0 || this.#isChecking) return;
+    this.#isChecking = true;
     try {
-      const rows = await this.#options.queries.all<{ id: string }>(lookStatement, [[...this.#waiters.keys()]]);
+      const rows = await this.#options.queries.all<{ id: string }>(checkStatement, [[...this.#waiters.keys()]]);
       this.#answeredMs = performance.now();
-      for (const { id } of rows) this.tell(id);
+      for (const { id } of rows) this.wake(id);
     } catch (error) {
       if (performance.now() - this.#answeredMs > patienceMs) this.#rejectAll(unavailable(error));
     } finally {
-      this.#isLooking = false;
+      this.#isChecking = false;
     }
   }
 
@@ -134,23 +134,23 @@ export class WaitingTurns {
   }
 
   async #askOnce(waiter: Waiter): Promise<void> {
-    const { ticket, place, signal } = waiter;
+    const { ticket, request, signal } = waiter;
     const { tickets } = this.#options;
     // Where the outcome is unknown, the next check asks again.
-    let told = await tickets.take(ticket, place).catch(() => null);
-    if (told?.verdict === "gone" && this.#isWaiting(waiter)) {
+    let outcome = await tickets.take(ticket, request).catch(() => null);
+    if (outcome?.verdict === "gone" && this.#isWaiting(waiter)) {
       // PostgreSQL crashed before the ticket was on disk.
       try {
-        told = await tickets.enter(place, ticket.id);
+        outcome = await tickets.enter(request, ticket.id);
       } catch (error) {
         return waiter.reject(error);
       }
     }
     if (!this.#isWaiting(waiter)) return tickets.end(ticket);
     if (signal.aborted) return waiter.reject(signal.reason);
-    if (told === null || told.verdict === "wait" || told.verdict === "gone") return;
-    waiter.resolve({ verdict: told.verdict, day: told.day });
-    if (told.verdict !== "run" && ticket.queueKey !== null) this.tellNext(ticket.queueKey);
+    if (outcome === null || outcome.verdict === "wait" || outcome.verdict === "gone") return;
+    waiter.resolve({ verdict: outcome.verdict, day: outcome.day });
+    if (outcome.verdict !== "run" && ticket.queueKey !== null) this.wakeNext(ticket.queueKey);
   }
 
   #isWaiting(waiter: Waiter): boolean {

@@ -48,7 +48,7 @@ export function toArrays<Row>(rows: readonly Row[], fields: readonly ((row: Row)
   return fields.map((field) => rows.map(field));
 }
 
-/** `$first::type, …`: the placeholders of parameters of these types. */
-export function places(types: readonly string[], first = 1): string {
+/** `$first::type, …`: placeholders of parameters of these types. */
+export function placeholders(types: readonly string[], first = 1): string {
   return types.map((type, at) => `$${first + at}::${type}`).join(", ");
 }

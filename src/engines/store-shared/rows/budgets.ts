@@ -36,12 +36,12 @@ export function latestPeriod(periods: readonly BudgetPeriod[]): BudgetPeriod | n
   return periods.includes("month") ? "month" : (periods[0] ?? null);
 }
 
-/** Whether a change makes the budget count anew. */
-export function countsAnew({ subject, period }: BudgetPatch): boolean {
+/** Whether a change makes the budget count again from the start. */
+export function restartsCount({ subject, period }: BudgetPatch): boolean {
   return subject !== undefined || period !== undefined;
 }
 
-/** Adds what further companions have; by what tells choices apart. */
+/** Adds what further companions have; by what distinguishes choices. */
 export function addChoices(choices: Map<string, CompanionChoice>, more: Iterable<CompanionChoice>): void {
   for (const one of more) {
     const key = JSON.stringify([one.model, one.reasoningEffort, one.hasVoice]);

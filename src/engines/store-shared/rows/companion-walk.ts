@@ -9,17 +9,17 @@ import type { Companion } from "../../../domain/companion.ts";
 import { pause } from "../../../lib/pause.ts";
 import { foldName } from "./companion.ts";
 import { blockSize, hasMember, readMembers } from "./member-sets.ts";
-import { placeOf } from "./metadata-blocks.ts";
+import { locate } from "./metadata-blocks.ts";
 
 /** Where a companion is in its list. Half a number more: behind a companion that was deleted. */
-export interface Place {
+export interface Position {
   number: number;
   /** Only in a list by last change; else 0. */
   updatedAt: number;
 }
 
 /** What decides whether a companion is in the list, without its texts. */
-export interface CompanionFacts extends Place {
+export interface CompanionFacts extends Position {
   isEnabled: boolean;
   nameFolded: string;
 }
@@ -40,8 +40,8 @@ export interface CompanionReader {
   /** The number of the account's companion of this id. */
   findExact(id: string): Promise<number | null>;
   findId(number: number): Promise<string | null>;
-  /** The next places after one, in order. By last change, `isEnabled` is not looked at. */
-  listPlaces(list: WalkedList, after: Place | null, limit: number): Promise<Place[]>;
+  /** The next positions after one, in order. By last change, `isEnabled` is ignored. */
+  listPositions(list: WalkedList, after: Position | null, limit: number): Promise<Position[]>;
   /** How many are enabled, or disabled, up to `limit`. */
   countEnabled(isEnabled: boolean, limit: number): Promise<number>;
   /** The companions with the metadata: a set for each block, the highest first. */
@@ -52,12 +52,12 @@ export interface CompanionReader {
   readCompanions(numbers: readonly number[]): Promise<Companion[]>;
 }
 
-/** Companions whose facts are read at once: about two milliseconds. */
-const placesPerSlice = 1_000;
+/** Companions whose facts are read at a time: about two milliseconds. */
+const positionsPerSlice = 1_000;
 /** After so many, a page is what was found, with a cursor to go on. */
-const placesPerPage = 50_000;
+const positionsPerPage = 50_000;
 /** So many are sorted, or asked for their metadata one by one, before the others are passed through. */
-const fewPlaces = 4_096;
+const fewPositions = 4_096;
 
 export async function walkCompanions(
   reader: CompanionReader,
@@ -78,88 +78,94 @@ export async function walkCompanions(
     (list.isEnabled === null || facts.isEnabled === list.isEnabled) &&
     (list.sinceMs === null || facts.updatedAt >= list.sinceMs);
 
-  const found: Place[] = [];
-  let passed: Place | null = null;
+  const found: Position[] = [];
+  let passed: Position | null = null;
   let read = 0;
   const candidates =
     exact === null ? listCandidates(reader, query, list, after) : onlyExact(reader, query, list, after, exact);
-  for await (const places of candidates) {
-    const facts = await readFactsOf(reader, places);
-    for (const place of places) {
-      const one = facts.get(place.number);
-      // One that has changed since it was found has its place elsewhere now.
-      if (one !== undefined && isMatch(one) && (!isByUpdate || one.updatedAt === place.updatedAt)) found.push(place);
+  for await (const positions of candidates) {
+    const facts = await readFactsOf(reader, positions);
+    for (const position of positions) {
+      const one = facts.get(position.number);
+      // One that has changed since it was found is elsewhere in the list now.
+      if (one !== undefined && isMatch(one) && (!isByUpdate || one.updatedAt === position.updatedAt))
+        found.push(position);
     }
-    passed = places.at(-1) ?? passed;
-    read += places.length;
-    if (found.length > limit || read >= placesPerPage) break;
+    passed = positions.at(-1) ?? passed;
+    read += positions.length;
+    if (found.length > limit || read >= positionsPerPage) break;
     await pause();
   }
   const shown = found.slice(0, limit);
   const companions = await reader.readCompanions(shown.map(({ number }) => number));
   const times = new Set(shown.map(({ updatedAt }) => updatedAt));
   const items = isByUpdate ? companions.filter(({ updatedAt }) => times.has(updatedAt)) : companions;
-  const last = found.length > limit ? shown.at(-1) : read >= placesPerPage ? passed : null;
+  const last = found.length > limit ? shown.at(-1) : read >= positionsPerPage ? passed : null;
   if (last == null) return { items, nextAfterId: null };
-  // Gone meanwhile: the page before its place is whole all the same.
+  // Gone meanwhile: the page before it is whole all the same.
   const nextAfterId = (await reader.findId(last.number)) ?? items.at(-1)?.id ?? null;
   return { items, nextAfterId, ...(isByUpdate ? { nextUpdatedAt: last.updatedAt } : {}) };
 }
 
 async function readFactsOf(
   reader: CompanionReader,
-  places: readonly { number: number }[],
+  positions: readonly { number: number }[],
 ): Promise<Map<number, CompanionFacts>> {
-  const facts = await reader.readFacts(places.map(({ number }) => number));
+  const facts = await reader.readFacts(positions.map(({ number }) => number));
   return new Map(facts.map((one) => [one.number, one]));
 }
 
-/** Places that may be in the list, in order: of the rarer of what is asked for. */
+/** Positions that may be in the list, in order: of the rarer of what is asked for. */
 async function* listCandidates(
   reader: CompanionReader,
   { metadata }: CompanionQuery,
   list: WalkedList,
-  after: Place | null,
-): AsyncGenerator<Place[]> {
+  after: Position | null,
+): AsyncGenerator<Position[]> {
   if (metadata.length === 0) {
     yield* passThrough(reader, list, after);
     return;
   }
   const sets = await reader.readSets();
   const isByUpdate = list.sinceMs !== null;
-  if (isByUpdate && countMembers(sets) <= fewPlaces) {
+  if (isByUpdate && countMembers(sets) <= fewPositions) {
     yield* sortByUpdate(reader, sets, list, after);
     return;
   }
   const { isEnabled } = list;
-  const isRare = isEnabled !== null && (await reader.countEnabled(isEnabled, fewPlaces + 1)) <= fewPlaces;
+  const isRare = isEnabled !== null && (await reader.countEnabled(isEnabled, fewPositions + 1)) <= fewPositions;
   if (!isByUpdate && !isRare) {
     yield* readInOrder(sets, list.order, after);
     return;
   }
-  for await (const places of passThrough(reader, list, after)) yield places.filter(({ number }) => isIn(sets, number));
+  for await (const positions of passThrough(reader, list, after))
+    yield positions.filter(({ number }) => isIn(sets, number));
 }
 
 async function* onlyExact(
   reader: CompanionReader,
   { metadata }: CompanionQuery,
   list: WalkedList,
-  after: Place | null,
+  after: Position | null,
   number: number,
-): AsyncGenerator<Place[]> {
+): AsyncGenerator<Position[]> {
   if (metadata.length > 0 && !isIn(await reader.readSets(), number)) return;
   const [facts] = await reader.readFacts([number]);
   if (facts === undefined) return;
-  const place = { number, updatedAt: list.sinceMs === null ? 0 : facts.updatedAt };
-  if (isAfter(place, after, list.order)) yield [place];
+  const position = { number, updatedAt: list.sinceMs === null ? 0 : facts.updatedAt };
+  if (isAfter(position, after, list.order)) yield [position];
 }
 
-async function* passThrough(reader: CompanionReader, list: WalkedList, after: Place | null): AsyncGenerator<Place[]> {
+async function* passThrough(
+  reader: CompanionReader,
+  list: WalkedList,
+  after: Position | null,
+): AsyncGenerator<Position[]> {
   for (let from = after; ; ) {
-    const places = await reader.listPlaces(list, from, placesPerSlice);
-    yield places;
-    if (places.length < placesPerSlice) return;
-    from = places.at(-1) ?? null;
+    const positions = await reader.listPositions(list, from, positionsPerSlice);
+    yield positions;
+    if (positions.length < positionsPerSlice) return;
+    from = positions.at(-1) ?? null;
   }
 }
 
@@ -167,31 +173,31 @@ async function* sortByUpdate(
   reader: CompanionReader,
   sets: MemberSets,
   { order, sinceMs }: WalkedList,
-  after: Place | null,
-): AsyncGenerator<Place[]> {
+  after: Position | null,
+): AsyncGenerator<Position[]> {
   const numbers = [...sets].flatMap(([block, set]) => readMembers(set).map((offset) => block * blockSize + offset));
-  const facts: Place[] = [];
-  for (let at = 0; at < numbers.length; at += placesPerSlice) {
-    facts.push(...(await reader.readFacts(numbers.slice(at, at + placesPerSlice))));
+  const facts: Position[] = [];
+  for (let at = 0; at < numbers.length; at += positionsPerSlice) {
+    facts.push(...(await reader.readFacts(numbers.slice(at, at + positionsPerSlice))));
   }
-  const places = facts.filter((one) => one.updatedAt >= (sinceMs ?? 0) && isAfter(one, after, order));
-  places.sort((one, other) => (isAfter(one, other, order) ? 1 : -1));
-  for (let at = 0; at < places.length; at += placesPerSlice) yield places.slice(at, at + placesPerSlice);
+  const positions = facts.filter((one) => one.updatedAt >= (sinceMs ?? 0) && isAfter(one, after, order));
+  positions.sort((one, other) => (isAfter(one, other, order) ? 1 : -1));
+  for (let at = 0; at < positions.length; at += positionsPerSlice) yield positions.slice(at, at + positionsPerSlice);
 }
 
-function isAfter(place: Place, after: Place | null, order: ListOrder): boolean {
+function isAfter(position: Position, after: Position | null, order: ListOrder): boolean {
   if (after === null) return true;
-  const distance = place.updatedAt - after.updatedAt || place.number - after.number;
+  const distance = position.updatedAt - after.updatedAt || position.number - after.number;
   return order === "asc" ? distance > 0 : distance < 0;
 }
 
 /** By creation. */
-function* readInOrder(sets: MemberSets, order: ListOrder, after: Place | null): Generator<Place[]> {
+function* readInOrder(sets: MemberSets, order: ListOrder, after: Position | null): Generator<Position[]> {
   for (const [block, set] of order === "asc" ? [...sets].toReversed() : sets) {
     const members = order === "asc" ? readMembers(set) : readMembers(set).toReversed();
-    const places = members.map((offset) => ({ number: block * blockSize + offset, updatedAt: 0 }));
-    const following = places.filter((place) => isAfter(place, after, order));
-    for (let at = 0; at < following.length; at += placesPerSlice) yield following.slice(at, at + placesPerSlice);
+    const positions = members.map((offset) => ({ number: block * blockSize + offset, updatedAt: 0 }));
+    const following = positions.filter((position) => isAfter(position, after, order));
+    for (let at = 0; at < following.length; at += positionsPerSlice) yield following.slice(at, at + positionsPerSlice);
   }
 }
 
@@ -202,7 +208,7 @@ function countMembers(sets: MemberSets): number {
 }
 
 function isIn(sets: MemberSets, number: number): boolean {
-  const { block, offset } = placeOf(number);
+  const { block, offset } = locate(number);
   const set = sets.get(block);
   return set !== undefined && hasMember(set, offset);
 }

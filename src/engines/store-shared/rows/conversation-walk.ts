@@ -49,14 +49,14 @@ export async function walkConversations(
   const q = query.q ?? "";
   const found: Conversation[] = [];
   let cost = 0;
-  for await (const { places, read, passed } of listInOrder(reader, query, page)) {
+  for await (const { facts, read, passed } of listInOrder(reader, query, page)) {
     const rows = await reader.readConversations(
-      places.map(({ number }) => number),
+      facts.map(({ number }) => number),
       q,
     );
     cost += read + rows.cost;
-    // One that has changed since it was found has its place elsewhere now.
-    const times = new Set(places.map(({ updatedAt }) => updatedAt));
+    // One that has changed since it was found is elsewhere in the list now.
+    const times = new Set(facts.map(({ updatedAt }) => updatedAt));
     found.push(...rows.found.filter(({ updatedAt }) => times.has(updatedAt)));
     const items = found.slice(0, limit);
     const last = items.at(-1);
@@ -72,8 +72,8 @@ export async function walkConversations(
 }
 
 interface Slice {
-  places: ConversationFacts[];
-  /** How many were looked at for these. */
+  facts: ConversationFacts[];
+  /** How many were read for these. */
   read: number;
   /** The list goes on behind it. */
   passed: ConversationFacts;
@@ -103,21 +103,21 @@ async function* listInOrder(
     if (period === null || (period + 1) * periodMs <= query.updatedSinceMs) return;
     let read = 0;
     let last: ConversationFacts | null = null;
-    const places: ConversationFacts[] = [];
+    const wanted: ConversationFacts[] = [];
     for await (const facts of readPeriod(reader, period)) {
       read += facts.length;
       for (const one of facts.filter(isFollowing)) {
         if (last === null || distanceOf(one, last) > 0) last = one;
-        if (isWanted(one, query)) places.push(one);
+        if (isWanted(one, query)) wanted.push(one);
       }
     }
-    places.sort(distanceOf);
-    for (let at = 0; at < places.length; at += rowsPerSlice) {
-      const some = places.slice(at, at + rowsPerSlice);
+    wanted.sort(distanceOf);
+    for (let at = 0; at < wanted.length; at += rowsPerSlice) {
+      const some = wanted.slice(at, at + rowsPerSlice);
       const passed = some.at(-1);
-      if (passed !== undefined) yield { places: some, read: at === 0 ? read : 0, passed };
+      if (passed !== undefined) yield { facts: some, read: at === 0 ? read : 0, passed };
     }
-    if (last !== null) yield { places: [], read: places.length === 0 ? read : 0, passed: last };
+    if (last !== null) yield { facts: [], read: wanted.length === 0 ? read : 0, passed: last };
     from = isAsc ? period + 1 : period - 1;
   }
 }

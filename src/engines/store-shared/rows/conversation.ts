@@ -23,7 +23,7 @@ export function toVisitorId(stored: string): string | null {
   return stored === "" ? null : stored;
 }
 
-/** How many conversations `findPlace` is given. */
+/** How many conversations `findPosition` is given. */
 export const maxBefore = 50;
 
 /**
@@ -32,7 +32,10 @@ export const maxBefore = 50;
  *
  * `rows` have the id or smaller ones, the greatest first.
  */
-export function findPlace<Row extends { id: string; createdAt: number }>(rows: readonly Row[], id: string): Row | null {
+export function findPosition<Row extends { id: string; createdAt: number }>(
+  rows: readonly Row[],
+  id: string,
+): Row | null {
   const [before = null] = rows;
   if (before === null || before.id === id) return before;
   return rows.reduce((newest, row) => (row.createdAt > newest.createdAt ? row : newest), before);

@@ -1,4 +1,4 @@
-/** Events that the store tells by itself, since only it knows when they happen. */
+/** Events that the store emits on its own, since only it knows when they happen. */
 import type { ReachedBudget } from "../../../contracts/store/spending.ts";
 import type { NewEvent } from "../../../contracts/store/webhooks.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
@@ -24,8 +24,8 @@ export function companionEvent(
 ): NewEvent {
   const facts = visitorFactsOf({ id, metadata });
   const data = { companion_id: id, name, metadata, ...(changed && { changed: [...changed] }) };
-  // Not as its companion's: that one's removal empties what is told of its visitors, and this is to arrive.
-  // Many are created at once, and each once.
+  // Not as its companion's: that one's removal empties events about its visitors, and this one must arrive.
+  // Many are created together, and each once.
   const of = type === "companion.created" ? id : auditId;
   return { ...ofNobody, id: `msg_${of}`, accountId, type, atMs, facts, data };
 }

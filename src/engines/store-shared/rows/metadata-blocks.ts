@@ -12,8 +12,8 @@ export interface BlockMembers extends MetadataEntry {
   offsets: number[];
 }
 
-/** The block of a companion's number, and its place in there. */
-export function placeOf(number: number): { block: number; offset: number } {
+/** The block of a companion's number, and its offset there. */
+export function locate(number: number): { block: number; offset: number } {
   return { block: Math.floor(number / blockSize), offset: number % blockSize };
 }
 
@@ -24,7 +24,7 @@ export function groupByBlock(
 ): BlockMembers[] {
   const groups = new Map<string, BlockMembers>();
   for (const { number, metadata } of companions) {
-    const { block, offset } = placeOf(number);
+    const { block, offset } = locate(number);
     for (const { path, value } of listMetadataEntries(metadata, toIndexText)) {
       const key = `${block} ${metadataKey({ path, value })}`;
       const group = groups.get(key) ?? { path, value, block, offsets: [] };
@@ -64,7 +64,7 @@ interface BlockChange extends MetadataEntry {
 export function groupChanges(changes: readonly MetadataChange[], toIndexText: IndexText): BlockChange[] {
   const groups = new Map<string, BlockChange>();
   for (const { number, before, after } of changes) {
-    const { block, offset } = placeOf(number);
+    const { block, offset } = locate(number);
     const differences = diffEntries(before, after, toIndexText);
     for (const side of ["removed", "added"] as const) {
       for (const { path, value } of differences[side]) {
@@ -113,7 +113,7 @@ type IndexText = (text: string, isKey?: boolean) => string;
 
 /**
  * `mark` begins a digest, whose next character is never the mark. A text that begins with it gets one more, so that
- * it is not mistaken for a digest, and a copy to an engine with another mark can tell what it was. A key has a dot
+ * it is not mistaken for a digest, and a copy to an engine with another mark can recognize what it was. A key has a dot
  * behind the mark, which neither of them has.
  */
 export function createIndexText(mark: string): IndexText {

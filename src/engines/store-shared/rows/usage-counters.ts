@@ -1,14 +1,14 @@
 /** What usage counts, with its columns: the same in all tables of usage and in both engines. */
 import type { Answerer, UsageCounts } from "../../../domain/usage.ts";
 
-export interface UsagePlace {
+export interface UsageKey {
   accountId: string;
   /** Null for a key's own calls. */
   companionId: string | null;
   /** Null for the dashboard. */
   keyId: string | null;
   day: string;
-  /** Null where nobody replied. */
+  /** Null where no one replied. */
   answeredBy: Answerer | null;
 }
 

@@ -61,14 +61,15 @@ export function createUsageEvents(source: UsageSource) {
     const start = after !== null && after.day >= fromDay ? after : null;
     const day = await source.findDay(accountId, start?.day ?? fromDay);
     if (day === null || day > toDay) return { events: [], next: null };
-    const place: UsageEventPosition = start?.day === day ? start : { day, companionId: firstCompanion, identifier: "" };
-    const from = place.companionId === "" ? firstCompanion : place.companionId;
+    const position: UsageEventPosition =
+      start?.day === day ? start : { day, companionId: firstCompanion, identifier: "" };
+    const from = position.companionId === "" ? firstCompanion : position.companionId;
     const companionIds = await source.listCompanions(accountId, from, day);
     const nextDay = { day: behind(day), companionId: firstCompanion, identifier: "" };
     if (companionIds.length === 0) return { events: [], next: nextDay };
     const { events, last } = await sumDay(accountId, day, companionIds);
     const isPast = ({ companionId, identifier }: UsageEvent) =>
-      companionId === place.companionId && identifier <= place.identifier;
+      companionId === position.companionId && identifier <= position.identifier;
     return {
       events: events.filter((event) => !isPast(event)),
       next: { day, companionId: behind(last), identifier: "" },

@@ -1,4 +1,4 @@
-/** The groups of usage: their order, the dimensions of the tables that they need, and the place of a row among others. */
+/** The groups of usage: their order, the dimensions of the tables that they need, and the position of a row among others. */
 import type { UsageGroup, UsagePosition } from "../../../contracts/store/usage.ts";
 import type { JsonObject, JsonValue } from "../../../domain/companion.ts";
 import { sha256Hex } from "../../../lib/sha256.ts";

@@ -45,10 +45,10 @@ export interface UsageSource {
   readLabels(numbers: readonly number[]): AsyncGenerator<LabelText[]>;
 }
 
-/** Matching labels up to here are summed at once for each page; of more, those of one companion after the other are. */
+/** Matching labels up to here are summed together for each page; of more, those of one companion after the other. */
 const fewLabels = 5_000;
 const labelsPerSum = 500;
-/** With 16 KiB each, what is looked for in them takes some milliseconds. */
+/** With 16 KiB each, a search in them takes some milliseconds. */
 export const labelsPerRead = 4;
 
 /** The first text behind an id: ids have no blanks. */
@@ -113,7 +113,7 @@ export function createUsageReader(source: UsageSource) {
     }
   }
 
-  /** Some companions after the others: none comes again. With filters, they are looked for in what is found. */
+  /** Some companions after the others: none comes again. With filters, they are searched for in what is found. */
   async function* sumInOrder(
     accountId: string,
     query: UsageQuery,

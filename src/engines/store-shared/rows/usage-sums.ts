@@ -55,7 +55,7 @@ interface Group {
 }
 
 export interface TotalOptions {
-  /** Only rows behind this place. */
+  /** Only rows behind this position. */
   after?: UsagePosition | null;
   /** How many of the first rows are of interest: not many more are held. */
   atMost?: number;
@@ -74,7 +74,7 @@ export function createTotal(groupBy: readonly UsageGroup[], { after = null, atMo
     return [...groups.values()].sort(byPosition);
   }
 
-  /** What is dropped once never comes back: the first ones only become fewer places before it. */
+  /** What is dropped once never comes back: the first ones only become fewer. */
   function dropLast(): void {
     const kept = sort().slice(0, atMost);
     groups.clear();
@@ -107,7 +107,7 @@ export function createTotal(groupBy: readonly UsageGroup[], { after = null, atMo
       for (const name of counters) group.row[name] += row[name];
     },
 
-    /** In order, with their places. */
+    /** In order, with their positions. */
     sorted: () => sortInSlices([...groups.values()], byPosition),
   };
 }

@@ -86,7 +86,7 @@ export function toFacts({ actorType: type, actorId: id, actorName: name, changed
 
 export type ContentRow = Texts & { settings: string };
 
-/** The texts themselves stand in place of their hashes. */
+/** The texts themselves stand instead of their hashes. */
 export function fromContent(row: ContentRow): Pick<CompanionVersion, "settings" | "tools" | "sources"> {
   const { systemPrompt, greeting } = row;
   const metadata = JSON.parse(row.metadata ?? "{}") as VersionSettings["metadata"];

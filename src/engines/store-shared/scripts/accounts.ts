@@ -85,7 +85,7 @@ export function createAccountStore(scripts: ScriptRunner, removals: { start(): v
       const isDeleted = await scripts.change(id, function* () {
         const number = yield* changes.findAccountNumber(id);
         if (number === null) return false;
-        // Uses are recorded for many rows at once, in this order: deleting them in another would be a deadlock.
+        // Uses are recorded for many rows in one statement, in this order: deleting them in another would be a deadlock.
         yield* lockRows("SELECT 1 FROM api_keys WHERE account_number = $1 ORDER BY id FOR UPDATE", number);
         yield* lockRows("SELECT 1 FROM sessions WHERE account_id = $1 ORDER BY id FOR UPDATE", id);
         for (const webhook of yield* all<{ id: string }>(selectWebhooks, id)) {

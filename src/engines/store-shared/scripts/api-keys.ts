@@ -1,4 +1,4 @@
-/** API keys: made, replaced, listed and revoked. Each engine finds them in its own way. */
+/** API keys: made, replaced, listed and revoked. Each engine finds them differently. */
 import { type ApiKeyStore, type NewApiKey, toMadeKey } from "../../../contracts/store/api-keys.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { type ApiKey, type Scope, scopes } from "../../../domain/account.ts";

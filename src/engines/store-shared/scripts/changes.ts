@@ -181,7 +181,7 @@ function matches({ actor, action, accountId }: AuditEntry, filter: AuditFilter):
   return id !== null && (member?.id ?? accountId) === filter.actor;
 }
 
-/** Entries that are looked at in one go, so that streams can go on, and for one page. */
+/** Entries that are examined in one go, so that streams can go on, and for one page. */
 const perRead = 500;
 const maxRead = 5_000;
 

@@ -27,7 +27,7 @@ function* noteSeen(companionId: string, seen: readonly Seen[]): Script<void> {
 
 export function createCompanionFaces(
   scripts: ScriptRunner,
-  { tell }: Pick<CompanionWriter, "tell">,
+  { emit }: Pick<CompanionWriter, "emit">,
 ): Pick<CompanionStore, "setAvatar" | "findAvatar" | "recordSeen"> {
   return {
     setAvatar: (accountId, id, avatar, context, check) =>
@@ -50,7 +50,7 @@ export function createCompanionFaces(
         yield* changes.record(context, { accountId, action: "companion.update", targetId: id, details });
         const after = { ...companion, avatarHash, avatarBytes, updatedAt: context.nowMs };
         if (context.hasWebhooks !== false) {
-          yield* tell([companionEvent("companion.updated", accountId, after, context, ["avatar"])]);
+          yield* emit([companionEvent("companion.updated", accountId, after, context, ["avatar"])]);
         }
         return after;
       }),

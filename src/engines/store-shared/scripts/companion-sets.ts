@@ -195,7 +195,7 @@ export function createCompanionSetStore(
       note("delete", companion, auditId, { name: companion?.name ?? "" });
     }
     yield* changes.audit(...entries);
-    if (events.length > 0) yield* writer.tell(events);
+    if (events.length > 0) yield* writer.emit(events);
   }
 
   return {

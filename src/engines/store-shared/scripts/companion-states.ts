@@ -9,7 +9,7 @@ import { type ToolRow, toolFields, toTool } from "../rows/tools.ts";
 import { all, columns, type Script } from "./script.ts";
 
 /**
- * The condition for companion `c` to belong to an account, where it is looked up by something else. No index serves it:
+ * The condition for companion `c` to belong to an account, where it is found by something else. No index serves it:
  * with plans made for empty tables, PostgreSQL could read all companions of an account to find one.
  */
 export const ofAccount = (accountId: string) => `(c.account_id = ${accountId}) IS TRUE`;
@@ -56,7 +56,7 @@ const shownSources = columns<StoredSource>("s", sourceFields);
 const condition = `c.id = ANY ($1::text[]) AND ${ofAccount("$2")} ORDER BY c.number`;
 export const stateQueries = {
   read: `SELECT ${shown} FROM companions c WHERE ${condition}`,
-  // Whoever deletes a companion waits, or comes first.
+  // A deletion of the companion waits, or comes first.
   lock: `SELECT ${shown} FROM companions c WHERE ${condition} FOR NO KEY UPDATE OF c`,
   lockToDelete: `SELECT ${shown} FROM companions c WHERE ${condition} FOR UPDATE OF c`,
   tools: `SELECT ${shownTools} FROM tools t WHERE t.companion_id = ANY ($1::text[]) ORDER BY t.name`,

@@ -28,7 +28,7 @@ const leaveSets = "DELETE FROM applied_companions WHERE companion_id = ANY ($1::
 /** Versions that are deleted with their companion; the rest is deleted in the background. */
 const maxRemoved = 50;
 
-/** A new companion's place in the metadata index. */
+/** A new companion's entry in the metadata index. */
 export interface Indexed {
   number: number;
   metadata: JsonObject;
@@ -38,7 +38,7 @@ export interface Inserted extends Indexed {
   id: string;
 }
 
-/** What an engine has of its own. The account of an index is told by its number. */
+/** What an engine has of its own. An index knows its account by the number. */
 export interface CompanionParts {
   /** Adds companions that are not yet in the metadata index. */
   index(accountNumber: number, companions: readonly Indexed[]): Script<void>;
@@ -46,7 +46,7 @@ export interface CompanionParts {
   /** Keeps the metadata of a companion that is about to go, for usage. */
   keepLabel(companionId: string): Script<void>;
   /** See `NewEvent`. */
-  tell(events: readonly NewEvent[]): Script<void>;
+  emit(events: readonly NewEvent[]): Script<void>;
 }
 
 export interface Furnished {

@@ -1,4 +1,4 @@
-/** Companions: made, changed and deleted. Each engine finds and lists them in its own way. */
+/** Companions: made, changed and deleted. Each engine finds and lists them differently. */
 import { type CompanionStore, type NewCompanion, toMadeCompanion } from "../../../contracts/store/companions.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import type { AppError } from "../../../domain/errors.ts";
@@ -43,16 +43,16 @@ export function createCompanionChanges(
   writer: CompanionWriter,
   removals: { start(): void },
 ): CompanionChanges {
-  const { index, tell } = writer;
+  const { index, emit } = writer;
 
   function* insert(accountId: string, many: readonly NewCompanion[], nowMs: number): Script<void> {
     const accountNumber = yield* changes.requireAccount(accountId);
     yield* index(accountNumber, yield* writer.insert(accountId, many, nowMs));
   }
 
-  function* tellCreated(accountId: string, made: readonly NewCompanion[], context: WriteContext): Script<void> {
+  function* emitCreated(accountId: string, made: readonly NewCompanion[], context: WriteContext): Script<void> {
     if (context.hasWebhooks === false) return;
-    yield* tell(made.map((companion) => companionEvent("companion.created", accountId, companion, context)));
+    yield* emit(made.map((companion) => companionEvent("companion.created", accountId, companion, context)));
   }
 
   return {
@@ -65,7 +65,7 @@ export function createCompanionChanges(
         const made = toMadeCompanion(accountId, companion, context.nowMs);
         const details = { name: made.name };
         yield* changes.record(context, { accountId, action: "companion.create", targetId: made.id, details });
-        yield* tellCreated(accountId, [companion], context);
+        yield* emitCreated(accountId, [companion], context);
         return made;
       }),
 
@@ -75,7 +75,7 @@ export function createCompanionChanges(
         yield* holdings.checkNewCompanions(accountId, context);
         const details = { count: many.length };
         yield* changes.record(context, { accountId, action: "companion.import", targetId: null, details });
-        yield* tellCreated(accountId, many, context);
+        yield* emitCreated(accountId, many, context);
       }),
 
     createFitting: (accountId, many, context, toAnswer) =>
@@ -98,7 +98,7 @@ export function createCompanionChanges(
         const change = { accountId, action: "companion.import", targetId: null, details };
         yield* changes.record(recorded, kept.length === 0 ? null : change);
         const keptIds = new Set(kept.map(({ id }) => id));
-        yield* tellCreated(
+        yield* emitCreated(
           accountId,
           many.filter(({ id }) => keptIds.has(id)),
           context,
@@ -118,7 +118,7 @@ export function createCompanionChanges(
         yield* changes.record(context, { accountId, action: "companion.update", targetId: id, details });
         if (context.hasWebhooks !== false) {
           const changed = Object.keys(patch).map(toSnakeCase);
-          yield* tell([companionEvent("companion.updated", accountId, after, context, changed)]);
+          yield* emit([companionEvent("companion.updated", accountId, after, context, changed)]);
         }
         return after;
       }),
@@ -135,7 +135,7 @@ export function createCompanionChanges(
         const details = { name: companion.name };
         yield* changes.record(context, { accountId, action: "companion.delete", targetId: id, details });
         if (context.hasWebhooks !== false)
-          yield* tell([companionEvent("companion.deleted", accountId, companion, context)]);
+          yield* emit([companionEvent("companion.deleted", accountId, companion, context)]);
         return true;
       });
       if (isDeleted) removals.start();

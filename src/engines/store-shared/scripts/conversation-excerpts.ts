@@ -38,9 +38,9 @@ export const excerptQueries = {
 type Mark = "unanswered" | "failed" | MessageChannel;
 
 const perSlice = 200;
-/** Messages of the conversations that are looked at together, so that streams can go on. */
+/** Messages of the conversations that are examined together, so that streams can go on. */
 const messagesPerSlice = 2_000;
-/** Conversations, and messages of them, that are looked at for one page. */
+/** Conversations, and messages of them, that are examined for one page. */
 const maxRead = 5_000;
 const maxMessages = 50_000;
 const textsPerRead = 100;

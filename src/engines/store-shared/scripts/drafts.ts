@@ -82,7 +82,7 @@ export function createDraftStore(scripts: ScriptRunner, writer: CompanionWriter)
         const { companion } = written.after;
         if (context.hasWebhooks !== false) {
           const changed = Object.keys(patch).map(toSnakeCase);
-          yield* writer.tell([companionEvent("companion.updated", accountId, companion, context, changed)]);
+          yield* writer.emit([companionEvent("companion.updated", accountId, companion, context, changed)]);
         }
         return companion;
       }),

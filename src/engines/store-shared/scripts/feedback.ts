@@ -98,7 +98,7 @@ type RatingRow = Omit<StoredRating, "reasons"> & { id: string; reasons: string }
 
 export function createFeedbackStore(
   scripts: ScriptRunner,
-  tell: (events: readonly NewEvent[], conversationId: string) => Script<unknown>,
+  emit: (events: readonly NewEvent[], conversationId: string) => Script<unknown>,
 ): FeedbackStore {
   return {
     findContact: (accountId, conversationId) =>
@@ -148,8 +148,8 @@ export function createFeedbackStore(
           const stored = { ...rating, reasons: JSON.stringify(rating.reasons) };
           yield* insert("ratings", { conversationNumber, clientId, accountId, companionId, ...stored }, replaceRating);
         } else if ((yield* run(deleteRating, conversationNumber, clientId)) === 0) return true;
-        const told = event(row);
-        if (told !== null) yield* tell([told], row.conversationId);
+        const newEvent = event(row);
+        if (newEvent !== null) yield* emit([newEvent], row.conversationId);
         return true;
       }),
 

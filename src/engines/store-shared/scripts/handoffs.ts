@@ -31,7 +31,7 @@ export interface RevisionParts {
   addMessage(key: ConversationKey, conversationId: string, message: Message, facts: MessageFacts): Script<unknown>;
   /** Notes how the exchange of this name ended, of which there is no reply. */
   noteEnd(key: ConversationKey, clientId: string, endCode: StreamErrorCode): Script<unknown>;
-  tell(events: readonly NewEvent[], conversationId: string): Script<unknown>;
+  emit(events: readonly NewEvent[], conversationId: string): Script<unknown>;
   /** Of mail that a revision keeps. */
   mailBell: MailBell;
 }
@@ -104,25 +104,27 @@ export type RevisingStore = Pick<HandoffStore, "find" | "findOf" | "revise" | "l
 export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): RevisingStore {
   /** Null if there is none, or it was erased since the request arrived. */
   function* lock(
-    { place, newConversationId, arrivalMark }: RevisionRequest,
+    { conversation, newConversationId, arrivalMark }: RevisionRequest,
     nowMs: number,
   ): Script<{
     row: LockedRow;
     isNew: boolean;
   } | null> {
-    const isKey = "key" in place;
-    const key = isKey ? place.key : yield* get<KeyRow>(selectKey, place.conversationId, place.accountId);
+    const isKey = "key" in conversation;
+    const key = isKey
+      ? conversation.key
+      : yield* get<KeyRow>(selectKey, conversation.conversationId, conversation.accountId);
     if (key === null) return null;
     yield* lockRows(share, key.companionId, key.visitorId ?? "");
     const given = { companionId: key.companionId, sessionId: key.sessionId, visitorId: key.visitorId || null };
     if (arrivalMark !== null && (yield* parts.wasErased(given, arrivalMark))) return null;
     const find = () =>
       isKey
-        ? get<LockedRow>(handoffQueries.lockOfKey, ...keyColumns(place.key))
-        : get<LockedRow>(handoffQueries.lockOfAccount, place.conversationId, place.accountId);
+        ? get<LockedRow>(handoffQueries.lockOfKey, ...keyColumns(conversation.key))
+        : get<LockedRow>(handoffQueries.lockOfAccount, conversation.conversationId, conversation.accountId);
     const found = yield* find();
     if (found !== null || !isKey || newConversationId === null) return found && { row: found, isNew: false };
-    const made = yield* run(insertConversation, ...keyColumns(place.key), newConversationId, nowMs);
+    const made = yield* run(insertConversation, ...keyColumns(conversation.key), newConversationId, nowMs);
     const row = yield* find();
     return row && { row, isNew: made > 0 };
   }
@@ -163,8 +165,8 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
       return { id, conversationNumber, accountId, companionId, type, by: JSON.stringify(by), sealedReason, atMs };
     });
     yield* insertAll("handoff_events", lines);
-    const { told = [], audit = null } = change;
-    if (told.length > 0) yield* parts.tell(told, conversationId);
+    const { webhookEvents = [], audit = null } = change;
+    if (webhookEvents.length > 0) yield* parts.emit(webhookEvents, conversationId);
     yield* changes.record(context, audit && { accountId, targetId: conversationId, ...audit });
     const mails = yield* keepBeside(row, before, change, context.nowMs);
     // Last, since its number keeps out all others of the account.
@@ -183,8 +185,8 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     const known = yield* findKnown(request, number);
     const { seq: knownSeq, unansweredId } = known ?? { seq: null, unansweredId: null };
     const key = toKey(row);
-    const place = { key, accountId, conversationId, sealedVisitor };
-    const change = request.decide({ ...place, handoff: before, newestSeq: row.messageCount, knownSeq, unansweredId });
+    const ids = { key, accountId, conversationId, sealedVisitor };
+    const change = request.decide({ ...ids, handoff: before, newestSeq: row.messageCount, knownSeq, unansweredId });
     if (change === null) {
       if (isNew) yield* run("DELETE FROM conversations WHERE number = $1", number);
       yield* changes.record(context, null);
@@ -212,12 +214,12 @@ export function createRevisions(scripts: ScriptRunner, parts: RevisionParts): Re
     },
 
     async revise(request, context) {
-      const { place } = request;
+      const { conversation } = request;
       const script = () => revise(request, context);
       // Limits of what is stored for repeats hold only where changes of the account follow each other.
       const revised = await (context.idempotent !== undefined
         ? scripts.change(context.idempotent.slot.accountId, script)
-        : scripts.writeInOrder("key" in place ? place.key.companionId : place.accountId, script));
+        : scripts.writeInOrder("key" in conversation ? conversation.key.companionId : conversation.accountId, script));
       if (revised !== null && revised.handoff !== null) parts.mailBell.ring(revised.handoff.accountId, revised.mails);
       return revised;
     },

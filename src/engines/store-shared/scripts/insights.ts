@@ -159,8 +159,8 @@ export function createInsightsStore(scripts: ScriptRunner, selectUpdated: string
     let found = 0;
     let read = 0;
     for (let period = Math.floor(fromMs / periodMs) - 1, number = Number.MAX_SAFE_INTEGER; ; ) {
-      const place = [period, number, conversationsPerSlice];
-      const rows = await scripts.readHeavy(() => all<UpdatedRow>(selectUpdated, accountId, ...place));
+      const range = [period, number, conversationsPerSlice];
+      const rows = await scripts.readHeavy(() => all<UpdatedRow>(selectUpdated, accountId, ...range));
       const wanted = rows.filter(
         ({ companionId, createdAt }) => createdAt < toMs && (companionIds === null || companionIds.has(companionId)),
       );
@@ -185,9 +185,9 @@ export function createInsightsStore(scripts: ScriptRunner, selectUpdated: string
   async function countUnanswered(accountId: string, { fromMs, toMs, companionIds }: InsightsQuery): Promise<number> {
     let found = 0;
     for (let after = 0; ; ) {
-      const place = [after, companionsPerSlice];
+      const range = [after, companionsPerSlice];
       const rows = await scripts.readHeavy(() =>
-        all<{ id: string; number: number }>(companionsAfter, accountId, ...place),
+        all<{ id: string; number: number }>(companionsAfter, accountId, ...range),
       );
       const ids = rows.map(({ id }) => id).filter((id) => companionIds === null || companionIds.has(id));
       if (ids.length > 0) found += await countRows(unanswered, ids, fromMs, toMs);

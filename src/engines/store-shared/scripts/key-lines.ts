@@ -1,4 +1,4 @@
-/** Lines of API keys, a key and all keys created from it: what ends with it, how, and what the audit log says of that. */
+/** Lines of API keys, a key and all keys created from it: what ends with it, how, and what the audit log records. */
 import type { EndedKey, NewApiKey, Replacement } from "../../../contracts/store/api-keys.ts";
 import type { AuditEntry } from "../../../contracts/store/audit.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
@@ -23,7 +23,7 @@ interface LineKey {
 }
 
 /**
- * The ids of the line that end with the key `keyId`, as `ApiKeyStore` says of successors. `askerId`: the key that asks for
+ * The ids of the line that end with the key `keyId`, see `ApiKeyStore` on successors. `askerId`: the key that asks for
  * it, null for a person.
  */
 export function listEnding(

@@ -141,7 +141,7 @@ export function createKnowledgeSources(
     const { id: companionId, upload } = source;
     const address = [accountId, companionId, companionId] as const;
     const added = await scripts.change(accountId, function* () {
-      // Two that come at once would both make it.
+      // Two at the same time would both make it.
       yield* companionStates.lockOne(accountId, companionId);
       if (!(yield* takeQuestion())) return null;
       const row = yield* findLocked(address);

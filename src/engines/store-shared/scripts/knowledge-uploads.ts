@@ -47,7 +47,7 @@ export function createKnowledgeUploads(scripts: ScriptRunner, removals: { start(
         if (done === null) await takeBack(upload.id, nowMs);
         return done;
       } catch (error) {
-        // Of a commit whose connection was lost, nobody knows; others are certainly undone.
+        // Of a commit whose connection was lost, the outcome is unknown; others are certainly undone.
         if (!(error instanceof AppError && error.code === "unavailable")) await takeBack(upload.id, nowMs);
         throw error;
       }

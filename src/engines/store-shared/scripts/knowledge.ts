@@ -25,7 +25,7 @@ interface ClaimedRow extends Pick<SourceRow, "type"> {
   uploadBytes: number;
 }
 
-/** Nobody asked for anything else, or took it, since. */
+/** No one asked for anything else, or took it, since. */
 const isClaimed = "id = $1 AND revision = $2 AND status = 'indexing'";
 const renewClaim = `UPDATE knowledge_sources SET due_at = $3, pages_done = $4, pages_total = $5 WHERE ${isClaimed}`;
 const shown = columns<ClaimedRow>("s", ["number", "edition", "uploadId", "uploadBytes", "type"]);
@@ -55,7 +55,7 @@ const toKeptUpload = (row: ClaimedRow): Upload => (keepsUpload(row.type) ? toUpl
 
 type ClaimMethods = Pick<KnowledgeStore, "renew" | "release" | "openEdition" | "publish" | "confirm" | "fail">;
 
-/** Sources that are being read: how claims go on, and how they end. Each engine gives them out in its own way. */
+/** Sources that are being read: how claims go on, and how they end. Each engine hands them out differently. */
 function createKnowledgeClaims(
   scripts: ScriptRunner,
   { uploads, remover, removals }: SourceDependencies,
@@ -114,9 +114,9 @@ function createKnowledgeClaims(
         }
         const { title, chunks, bytes, tokens, words, contentHash, notice, refreshAt } = facts;
         const upload = toKeptUpload(row);
-        const told = [withoutNul(notice), refreshAt, ...upload, nowMs];
+        const outcome = [withoutNul(notice), refreshAt, ...upload, nowMs];
         const sums = [chunks, bytes, tokens, words, contentHash];
-        yield* run(publishEdition, row.number, ...told, edition, withoutNul(title), ...sums);
+        yield* run(publishEdition, row.number, ...outcome, edition, withoutNul(title), ...sums);
         yield* end(row, edition, upload, nowMs);
         return "published";
       }),
@@ -144,8 +144,8 @@ function createKnowledgeClaims(
         }
         const { sentence, again, dueAt } = failure;
         const upload = again ? toUpload(row) : toKeptUpload(row);
-        const told = [withoutNul(sentence), dueAt, ...upload];
-        yield* run(noteFailure, row.number, ...told, toFailedStatus(row.edition, failure));
+        const outcome = [withoutNul(sentence), dueAt, ...upload];
+        yield* run(noteFailure, row.number, ...outcome, toFailedStatus(row.edition, failure));
         yield* end(row, row.edition, upload, nowMs);
         return true;
       }),

@@ -1,4 +1,4 @@
-/** Conversations as people follow them: messages by their place, and how far they were seen and read. */
+/** Conversations as people follow them: messages by their position, and how far they were seen and read. */
 import type { HandoffStore } from "../../../contracts/store/handoffs.ts";
 import { messagePageBytes } from "../rows/bounds.ts";
 import { type HandoffRow, handoffFields, type LiveRow, toHandoff, toLiveMessage } from "../rows/handoff.ts";
@@ -105,14 +105,14 @@ export function createFollowing(scripts: ScriptRunner): FollowingStore {
         const { number } = conversation;
         const taken = withinBytes(yield* findPositions(number, newestSeq, afterSeq, limit));
         const times = taken.map(({ createdAt }) => createdAt);
-        const place = [Math.min(...times), Math.max(...times), afterSeq, taken.at(-1)?.seq ?? 0];
-        const rows = yield* all<LiveRow>(liveQueries.messages, number, ...place);
+        const range = [Math.min(...times), Math.max(...times), afterSeq, taken.at(-1)?.seq ?? 0];
+        const rows = yield* all<LiveRow>(liveQueries.messages, number, ...range);
         return { messages: rows.map(toLiveMessage), newestSeq: Math.max(newestSeq, rows.at(-1)?.seq ?? 0) };
       }),
 
     async markSeen(key, seq) {
       type Row = { number: number; messageCount: number; seenSeq: number };
-      // A client says so again and again: most of the time there is nothing to write.
+      // A client reports it again and again: most of the time there is nothing to write.
       const row = await scripts.read(() => get<Row>(liveQueries.seen, ...keyColumns(key)));
       if (row === null) return false;
       const until = Math.min(seq, row.messageCount);

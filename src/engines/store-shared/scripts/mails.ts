@@ -6,7 +6,7 @@ import { all, get, insert, run, type Script, type ScriptRunner } from "./script.
 
 type Listener = Parameters<MailStore["onAdded"]>[0];
 
-/** Tells that mail was kept, or was to be. */
+/** Announces that mail was stored, or should have been. */
 export class MailBell {
   #listener: Listener | null = null;
 
@@ -38,7 +38,7 @@ const purge = "DELETE FROM mails WHERE number IN (SELECT number FROM mails WHERE
 /** For tests of their plans. */
 export const mailQueries = { due: selectDue, nextDue: selectNextDue };
 
-/** Parts of other scripts: mail that is kept in the commit of what it tells of, and mail of somebody who is gone. */
+/** Parts of other scripts: mail that is kept in the commit of what it is about, and mail of someone who is gone. */
 export const mailScripts = {
   /** Ring the bell after the commit with what this returns. */
   *add(mail: NewMail): Script<MailAdded> {

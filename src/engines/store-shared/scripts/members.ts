@@ -70,7 +70,7 @@ interface NewPassword {
   isJoining?: boolean;
 }
 
-/** Also ends sessions and links: whoever knew the old password, or held a link, is signed out. False without the person. */
+/** Also ends sessions and links: anyone who knew the old password, or held a link, is signed out. False without the person. */
 export function* replacePassword(
   person: Identity,
   { passwordHash, keptSessionId, isJoining = false }: NewPassword,
@@ -99,8 +99,8 @@ function* recordOf(
 const lockAssigned = `SELECT conversation_number FROM handoffs WHERE account_id = $1 AND assignee_id = $2
   ORDER BY conversation_number FOR UPDATE`;
 const takeChanges = `UPDATE handoff_changes SET change = change + $2 WHERE account_id = $1 RETURNING change - $2 AS change`;
-const unassign = `UPDATE handoffs SET assignee_id = NULL, change = $3 + numbered.place
-  FROM (SELECT conversation_number, row_number() OVER (ORDER BY conversation_number) AS place
+const unassign = `UPDATE handoffs SET assignee_id = NULL, change = $3 + numbered.rank
+  FROM (SELECT conversation_number, row_number() OVER (ORDER BY conversation_number) AS rank
     FROM handoffs WHERE account_id = $1 AND assignee_id = $2) AS numbered
   WHERE handoffs.conversation_number = numbered.conversation_number`;
 

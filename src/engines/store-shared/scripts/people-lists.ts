@@ -29,14 +29,14 @@ const conversation = columns<ListedRow>("v", [
 // Of conversations, not of records, which may be missing.
 const listed = `SELECT ${shown}, ${conversation}, v.companion_id AS "companionId", v.visitor_id AS "visitorId"`;
 
-function inOrders(toText: (place: string, direction: string) => string): Record<ListOrder, string> {
+function inOrders(toText: (after: string, direction: string) => string): Record<ListOrder, string> {
   return { desc: toText("<", "DESC"), asc: toText(">", "ASC") };
 }
 
 const ofRecords = (condition: string) =>
   inOrders(
-    (place, direction) => `${listed} FROM handoffs h JOIN conversations v ON v.number = h.conversation_number
-  WHERE h.account_id = $1 AND ${condition} AND h.conversation_number ${place} $3 AND ${hasCompanion}
+    (after, direction) => `${listed} FROM handoffs h JOIN conversations v ON v.number = h.conversation_number
+  WHERE h.account_id = $1 AND ${condition} AND h.conversation_number ${after} $3 AND ${hasCompanion}
   ORDER BY h.conversation_number ${direction} LIMIT $4`,
   );
 
@@ -46,8 +46,8 @@ export const peopleListQueries = {
   status: ofRecords("h.status = $2 AND h.status IS NOT NULL"),
   all: ofRecords("$2 = ''"),
   rating: inOrders(
-    (place, direction) => `${listed} FROM (SELECT DISTINCT r.conversation_number FROM ratings r
-      WHERE r.account_id = $1 AND r.rating = $2 AND r.conversation_number ${place} $3
+    (after, direction) => `${listed} FROM (SELECT DISTINCT r.conversation_number FROM ratings r
+      WHERE r.account_id = $1 AND r.rating = $2 AND r.conversation_number ${after} $3
         AND EXISTS (SELECT 1 FROM companions c WHERE c.id = r.companion_id)
       ORDER BY r.conversation_number ${direction} LIMIT $4) AS rated
     JOIN conversations v ON v.number = rated.conversation_number
@@ -66,7 +66,7 @@ export const peopleListQueries = {
 };
 
 const perSlice = 200;
-/** Conversations that are looked at for one page. */
+/** Conversations that are examined for one page. */
 const maxRead = 5_000;
 /** As where conversations are walked by their last change. */
 const maxCost = 50_000;
@@ -138,8 +138,8 @@ export function createPeopleLists(scripts: ScriptRunner) {
     let read = 0;
     let after = await startOf(reader, afterId, order);
     for (;;) {
-      const place = [accountId, value, after, perSlice];
-      const rows = await scripts.readHeavy(() => all<ListedRow>(text[order], ...place));
+      const range = [accountId, value, after, perSlice];
+      const rows = await scripts.readHeavy(() => all<ListedRow>(text[order], ...range));
       const fitting = rows.filter((row) => isInRange(row, query));
       const numberOf = new Map(fitting.map(({ id, number }) => [id, number]));
       let some = await scripts.readHeavy(() => select(accountId, fitting.map(toListed), query));
@@ -203,7 +203,7 @@ export function createPeopleLists(scripts: ScriptRunner) {
   };
 }
 
-/** Plain talk looks as it does where nobody ever stepped in. */
+/** Plain talk is shown as where no one ever stepped in. */
 function orNothing<Name extends string, Value>(name: Name, value: Value | undefined): { [Key in Name]?: Value } {
   return value === undefined ? {} : ({ [name]: value } as { [Key in Name]: Value });
 }

@@ -14,9 +14,9 @@ import { all, columns, get, getEach, insert, run, type Script, type ScriptRunner
 import { createWatched } from "./watched-handoffs.ts";
 
 const conversationOf = "SELECT number FROM conversations WHERE id = $1 AND account_id = $2";
-const events = (place: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
+const events = (after: string, direction: string) => `SELECT e.id, e.type, e.at_ms AS "atMs", e.by,
     e.sealed_reason AS "sealedReason"
-  FROM handoff_events e WHERE e.conversation_number = $1 ${place} ORDER BY e.number ${direction} LIMIT $2`;
+  FROM handoff_events e WHERE e.conversation_number = $1 ${after} ORDER BY e.number ${direction} LIMIT $2`;
 const afterEvent = "(SELECT number FROM handoff_events WHERE id = $3 AND conversation_number = $1)";
 /** Far more than anybody counts. */
 const maxUnread = 1_000;
@@ -130,11 +130,11 @@ export function createHandoffStore(scripts: ScriptRunner, parts: RevisionParts):
         const conversation = yield* get<{ number: number }>(conversationOf, conversationId, accountId);
         if (conversation === null) return null;
         const [first, following] = peopleQueries.events[order];
-        const place = [conversation.number, limit + 1];
+        const range = [conversation.number, limit + 1];
         type Row = Omit<HandoffEvent, "by"> & { id: string; by: string };
         const rows = yield* afterId === null
-          ? all<Row>(first ?? "", ...place)
-          : all<Row>(following ?? "", ...place, afterId);
+          ? all<Row>(first ?? "", ...range)
+          : all<Row>(following ?? "", ...range, afterId);
         return toPage(
           rows.map((row) => ({ ...row, by: JSON.parse(row.by) as HandoffEvent["by"] })),
           limit,

@@ -1,4 +1,4 @@
-/** Who of the team is present: members by their switch and their dashboards, whom a key names for as long as it says. */
+/** Who of the team is present: members by their switch and their dashboards, people of a key for as long as it names them. */
 import type { HandoffStore, Presence } from "../../../contracts/store/handoffs.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { Person } from "../../../domain/handoff.ts";

@@ -1,5 +1,5 @@
 /**
- * Scripts: what the store does the same way in both databases, said once. A script is a generator that yields statements and
+ * Scripts: what the store does identically in both databases, written once. A script is a generator that yields statements and
  * is given their results: by SQLite within the same turn of the event loop, as its writes must be; by PostgreSQL when the
  * server has replied.
  *
@@ -23,7 +23,7 @@ export interface Statement {
   readonly parameters: readonly Parameter[];
 }
 
-/** Many rows, at least one, which each engine inserts in its fastest way. */
+/** Many rows, at least one, which each engine inserts as fast as it can. */
 export interface Insertion {
   readonly table: string;
   readonly rows: readonly Readonly<Record<string, Exclude<Scalar, Uint8Array>>>[];
@@ -108,8 +108,8 @@ export function* insertAll<Row>(table: string, rows: Insertion["rows"], ending =
 
 /** The statement that inserts one row. */
 export function insertionOf(table: string, fields: readonly string[], ending: string): string {
-  const places = fields.map((_, at) => `$${at + 1}`);
-  return `INSERT INTO ${table} (${fields.map(toSnakeCase).join(", ")}) VALUES (${places.join(", ")}) ${ending}`;
+  const placeholders = fields.map((_, at) => `$${at + 1}`);
+  return `INSERT INTO ${table} (${fields.map(toSnakeCase).join(", ")}) VALUES (${placeholders.join(", ")}) ${ending}`;
 }
 
 /** The columns of these fields, of the table that the query calls `alias`: `s.id, s.created_at AS "createdAt"`. */

@@ -9,8 +9,8 @@ import { endLinks, findJoined, findMember, join, replacePassword, signInOf } fro
 import { all, columns, get, insert, lock, run, type Script, type ScriptRunner } from "./script.ts";
 
 /**
- * When sessions and embed tokens were last used: a later use replaces an earlier one. Sets many in one commit, in
- * each engine's own way. Unknown ids are ignored.
+ * When sessions and embed tokens were last used: a later use replaces an earlier one. Sets many in one commit,
+ * differently in each engine. Unknown ids are ignored.
  */
 export type RecordLastUses = (
   table: "sessions" | "embed_tokens",
@@ -22,7 +22,7 @@ export interface FoundSession extends Session, Omit<Account, "id" | "createdAt">
   accountCreatedAt: number;
 }
 
-/** By the hash of its cookie, in each engine's own way: every request of the dashboard asks. */
+/** By the hash of its cookie, in each engine differently: every request of the dashboard asks. */
 export type SessionLookup = (hash: string) => Promise<FoundSession | null>;
 
 const shown = columns<Session>("s", [

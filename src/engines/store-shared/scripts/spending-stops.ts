@@ -5,7 +5,7 @@ import { changes } from "./changes.ts";
 import { all, get, insert, lock, run, type Script, type ScriptRunner } from "./script.ts";
 
 /** Of the empty id of all accounts. */
-const everybody = "";
+const allAccounts = "";
 
 const selectStops = `SELECT nullif(account_id, '') AS "accountId", stopped_at AS "stoppedAt" FROM spending_stops
   ORDER BY account_id`;
@@ -14,7 +14,7 @@ const selectOperator = "SELECT id FROM accounts WHERE role = 'operator' ORDER BY
 
 function* record(action: string, accountId: string | null, context: WriteContext): Script<void> {
   const operator = accountId === null ? yield* get<{ id: string }>(selectOperator) : null;
-  const seenBy = accountId ?? operator?.id ?? everybody;
+  const seenBy = accountId ?? operator?.id ?? allAccounts;
   const details = { account_id: accountId };
   yield* changes.record(context, { accountId: seenBy, action, targetId: accountId, details });
 }
@@ -36,17 +36,17 @@ type SpendingStops = Pick<SpendingStore, "stop" | "start" | "listStops" | "findS
 export function createSpendingStops(scripts: ScriptRunner): SpendingStops {
   return {
     stop: (accountId, context) =>
-      changeSpending(scripts, accountId ?? everybody, function* () {
+      changeSpending(scripts, accountId ?? allAccounts, function* () {
         if (accountId !== null && (yield* changes.findAccountNumber(accountId)) === null) return false;
-        const stop = { accountId: accountId ?? everybody, stoppedAt: context.nowMs };
+        const stop = { accountId: accountId ?? allAccounts, stoppedAt: context.nowMs };
         const stopped = yield* insert("spending_stops", stop, "ON CONFLICT DO NOTHING");
         if (stopped > 0) yield* record("spending.stop", accountId, context);
         return true;
       }),
 
     start: (accountId, context) =>
-      changeSpending(scripts, accountId ?? everybody, function* () {
-        const ended = yield* run("DELETE FROM spending_stops WHERE account_id = $1", accountId ?? everybody);
+      changeSpending(scripts, accountId ?? allAccounts, function* () {
+        const ended = yield* run("DELETE FROM spending_stops WHERE account_id = $1", accountId ?? allAccounts);
         if (ended === 0) return false;
         yield* record("spending.start", accountId, context);
         return true;

@@ -1,4 +1,4 @@
-/** Budgets and the operator's stops. Each engine sums usage, and counts what calls reserve and cost, in its own way. */
+/** Budgets and the operator's stops. Each engine sums usage, and counts what calls reserve and cost, differently. */
 import { toPage } from "../../../contracts/store/page.ts";
 import type { BudgetCheck, BudgetPatch, SpendingStore } from "../../../contracts/store/spending.ts";
 import type { NewEvent } from "../../../contracts/store/webhooks.ts";
@@ -6,7 +6,7 @@ import type { WriteContext } from "../../../contracts/store/write-context.ts";
 import { type Budget, type BudgetState, isReached, maxBudgets, startDayOf } from "../../../domain/budget.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { toLaterMs, toUtcDay } from "../../../lib/clock.ts";
-import { beforeAll, countsAnew, type PeriodRow, toSubjectColumns } from "../rows/budgets.ts";
+import { beforeAll, type PeriodRow, restartsCount, toSubjectColumns } from "../rows/budgets.ts";
 import { budgetEvent } from "../rows/events.ts";
 import { changes } from "./changes.ts";
 import { all, columns, get, insert, run, type Script, type ScriptRunner } from "./script.ts";
@@ -71,25 +71,30 @@ export interface SpendingParts
     work: (begin: BeginPeriod) => Promise<Result>,
   ): Promise<Result>;
   /** See `NewEvent`. */
-  tell(event: NewEvent): Script<void>;
+  emit(event: NewEvent): Script<void>;
   /** The budget holds nothing of calls under way any more. */
   forgetReserved(accountId: string, budgetId: string): Script<unknown>;
 }
 
 export function createSpendingStore(
   scripts: ScriptRunner,
-  { match, withSum, forgetReserved, tell, ...own }: SpendingParts,
+  { match, withSum, forgetReserved, emit, ...own }: SpendingParts,
 ): SpendingStore {
   /** That what is spent already reaches its limit. */
-  function* findTold(accountId: string, id: string, nowMs: number, before: number | null): Script<BudgetState | null> {
+  function* findAndEmit(
+    accountId: string,
+    id: string,
+    nowMs: number,
+    before: number | null,
+  ): Script<BudgetState | null> {
     const state = yield* find(accountId, id, nowMs);
     const { reachedAt = null } = state ?? {};
     if (state !== null && reachedAt !== null && reachedAt !== before)
-      yield* tell(budgetEvent(state, accountId, reachedAt));
+      yield* emit(budgetEvent(state, accountId, reachedAt));
     return state;
   }
 
-  /** `begin` where it counts anew: what was summed must be what it counts, whatever else was changed meanwhile. */
+  /** `begin` where it counts again from the start: what was summed must be what it counts, whatever else was changed meanwhile. */
   function* update(
     accountId: string,
     { expected, patch, check }: { expected: Budget; patch: BudgetPatch; check: BudgetCheck | undefined },
@@ -117,7 +122,7 @@ export function createSpendingStore(
     }
     const details = { changed: Object.keys(patch) };
     yield* changes.record(context, { accountId, action: "budget.update", targetId: id, details });
-    return yield* findTold(accountId, id, nowMs, before.reachedAt);
+    return yield* findAndEmit(accountId, id, nowMs, before.reachedAt);
   }
 
   return {
@@ -140,7 +145,7 @@ export function createSpendingStore(
           yield* begin(budget);
           const details = { period, action, limit_micros: limitMicros };
           yield* changes.record(context, { accountId, action: "budget.create", targetId: id, details });
-          return (yield* findTold(accountId, id, nowMs, null)) as BudgetState;
+          return (yield* findAndEmit(accountId, id, nowMs, null)) as BudgetState;
         }),
       ),
 
@@ -162,7 +167,7 @@ export function createSpendingStore(
         const expected = { ...known, ...patch };
         const attempt = (begin: BeginPeriod | null) =>
           changeSpending(scripts, accountId, () => update(accountId, { expected, patch, check }, context, begin));
-        const changed = countsAnew(patch) ? await withSum(accountId, expected, nowMs, attempt) : await attempt(null);
+        const changed = restartsCount(patch) ? await withSum(accountId, expected, nowMs, attempt) : await attempt(null);
         if (changed !== "outdated") return changed;
       }
     },

@@ -8,6 +8,7 @@ import { createCompanionSetStore } from "./companion-sets.ts";
 import { type CompanionParts, createCompanionWriter } from "./companion-writes.ts";
 import { createDraftStore } from "./drafts.ts";
 import { createEmbedTokenStore } from "./embed-tokens.ts";
+import type { DeliveryBell } from "./event-deliveries.ts";
 import { createFeedbackStore } from "./feedback.ts";
 import type { RevisionParts } from "./handoffs.ts";
 import { createInsightsStore } from "./insights.ts";
@@ -22,7 +23,6 @@ import { createSecondFactorStore, createServerSecretStore } from "./second-facto
 import { createSessionStore, type RecordLastUses, type SessionLookup } from "./sessions.ts";
 import { createSourceWriter, type SourceRemover } from "./source-writes.ts";
 import { createSpendingStore, type SpendingParts } from "./spending.ts";
-import type { DeliveryBell } from "./told-events.ts";
 import { type CallRemover, createToolCallStore } from "./tool-calls.ts";
 import { createToolStore } from "./tools.ts";
 import { createUnansweredStore, type OwnUnanswered } from "./unanswered.ts";
@@ -32,7 +32,7 @@ import { createVoiceStore, type VoiceCounting } from "./voice.ts";
 import { createVoiceAgentGrantStore } from "./voice-agents.ts";
 import { createWebhookStore } from "./webhooks.ts";
 
-/** What an engine does in its own way. */
+/** What each engine does differently. */
 export interface OwnParts {
   readonly removals: { start(): void };
   readonly bell: DeliveryBell;
@@ -47,14 +47,14 @@ export interface OwnParts {
   readonly spending: SpendingParts;
   readonly unanswered: OwnUnanswered;
   readonly voice: VoiceCounting;
-  readonly handoffs: Omit<RevisionParts, "tell" | "mailBell">;
+  readonly handoffs: Omit<RevisionParts, "emit" | "mailBell">;
   /** The text of a query: conversations of an account by their last change, see `createInsightsStore`. */
   readonly selectUpdated: string;
-  readonly tell: (events: readonly NewEvent[], conversationId: string) => Script<unknown>;
+  readonly emit: (events: readonly NewEvent[], conversationId: string) => Script<unknown>;
 }
 
 export function createSharedStores(scripts: ScriptRunner, own: OwnParts) {
-  const { removals, recordLastUses, tell } = own;
+  const { removals, recordLastUses, emit } = own;
   const uploads = createKnowledgeUploads(scripts, removals);
   const writer = createSourceWriter({ uploads, remover: own.sourceRemover });
   const companionWriter = createCompanionWriter(own.companionParts, writer);
@@ -70,8 +70,8 @@ export function createSharedStores(scripts: ScriptRunner, own: OwnParts) {
     companionSets: createCompanionSetStore(scripts, companionWriter, removals),
     drafts: createDraftStore(scripts, companionWriter),
     embedTokens: createEmbedTokenStore(scripts, recordLastUses),
-    feedback: createFeedbackStore(scripts, tell),
-    handoffs: createHandoffStore(scripts, { ...own.handoffs, tell, mailBell }),
+    feedback: createFeedbackStore(scripts, emit),
+    handoffs: createHandoffStore(scripts, { ...own.handoffs, emit, mailBell }),
     idempotency: createIdempotencyStore(scripts),
     insights: createInsightsStore(scripts, own.selectUpdated),
     knowledge,

@@ -37,9 +37,9 @@ const shownConversation = `CASE WHEN t.conversation_number IS NULL
     THEN (SELECT c.id FROM conversations c WHERE c.companion_id = t.companion_id AND c.session_id = t.session_id
       AND c.visitor_id = t.visitor_id AND c.created_at <= t.created_at)
     ELSE (SELECT c.id FROM conversations c WHERE c.number = t.conversation_number) END`;
-const selectPage = (place: string) => `SELECT ${shown}, ${shownConversation} AS "conversationId",
+const selectPage = (after: string) => `SELECT ${shown}, ${shownConversation} AS "conversationId",
     t.conversation_number IS NULL AS "isOpen"
-  FROM tool_calls t WHERE t.tool_id = $1 AND t.id ${place} LIMIT $3`;
+  FROM tool_calls t WHERE t.tool_id = $1 AND t.id ${after} LIMIT $3`;
 
 // The key of the call's conversation as it is now: a verified visitor may have taken that over.
 const isOfKey = `t.id = $4 AND t.is_asked AND t.companion_id = $1 AND EXISTS (SELECT 1 FROM tools o WHERE o.id = t.tool_id)
@@ -78,7 +78,7 @@ const selectTool = `SELECT 1 AS one FROM tools o JOIN companions c ON c.id = o.c
 const removeCalls = "DELETE FROM tool_calls WHERE number = ANY ($1::float8[]::bigint[])";
 const removeTexts = "DELETE FROM tool_call_texts WHERE call_number = ANY ($1::float8[]::bigint[])";
 
-/** Rows that are looked at in one commit. */
+/** Rows that are examined in one commit. */
 const openPerCommit = 100;
 
 const inOrder = (one: CallRow, other: CallRow) => one.createdAt - other.createdAt || one.number - other.number;
@@ -159,7 +159,7 @@ export function createToolCallStore(scripts: ScriptRunner, remove: CallRemover):
   }
 
   /**
-   * Looks whether replies of open calls were stored by now. It waits for nobody, who may wait for it: what somebody else
+   * Checks whether replies of open calls were stored by now. It waits for no one, who may wait for it: what another caller
    * has, or is just deleting, is left for the next time.
    */
   function* settleOpen(beforeMs: number, limit: number): Script<{ attached: number; deleted: number }> {
@@ -213,18 +213,18 @@ export function createToolCallStore(scripts: ScriptRunner, remove: CallRemover):
       });
       if (rows === null) return null;
       const { items, nextAfterId } = toPage(rows, limit);
-      // Deleted conversations are gone from all lists at once, and their calls in the background.
+      // Deleted conversations are gone from all lists immediately, and their calls in the background.
       const kept = items.filter(({ conversationId, isOpen }) => conversationId !== null || Boolean(isOpen));
       return { items: kept.map((row) => ({ ...toCall(row), conversationId: row.conversationId })), nextAfterId };
     },
 
     decide: (id, key, { isApproved, sinceMs }) =>
       scripts.append(function* (): Script<Decision> {
-        const place = [...keyOf(key), id] as const;
-        const taken = yield* run(decideOn, ...place, isApproved ? "running" : "declined", sinceMs);
+        const callKey = [...keyOf(key), id] as const;
+        const taken = yield* run(decideOn, ...callKey, isApproved ? "running" : "declined", sinceMs);
         const row = yield* get<CallRow & { replyId: string; messageId: string | null }>(
           toolCallQueries.decided,
-          ...place,
+          ...callKey,
         );
         if (row === null) return { outcome: "missing" };
         const { replyId, messageId } = row;

@@ -21,7 +21,7 @@ const deleteAskings = "DELETE FROM knowledge_turns WHERE companion_id = $1 AND g
 /** Without words while all of them are being erased. */
 export type QuestionRow = Omit<UnansweredQuestion, "question"> & { question: string | null };
 
-/** What an engine does in its own way. */
+/** What each engine does differently. */
 export interface OwnUnanswered extends Pick<UnansweredStore, "note" | "listOfAccount"> {
   /** The text of a query: a `QuestionRow` by `$1`, its companion, and `$2`, its id. */
   readonly selectOne: string;

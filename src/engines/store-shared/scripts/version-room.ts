@@ -101,7 +101,7 @@ export const versionRoom = {
   },
 
   /** Deletes the oldest versions of the account that no message names until it holds so few bytes, or none is left. */
-  *make(accountId: string, mostBytes: number): Script<void> {
+  *make(accountId: string, maxBytes: number): Script<void> {
     let after: [createdAt: number, companionId: string, number: number] = [0, "", 0];
     const known = new Map<string, Named>();
     let left = maxSearchedInAll;
@@ -118,7 +118,7 @@ export const versionRoom = {
         if (named.numbers.has(number) || endedAt + slackMs >= named.searchedUntil) continue;
         yield* remove(accountId, [version]);
         const [held] = yield* all<{ companionBytes: number }>(roomQueries.held, accountId);
-        if (held === undefined || held.companionBytes <= mostBytes) return;
+        if (held === undefined || held.companionBytes <= maxBytes) return;
       }
       const last = page.at(-1);
       if (page.length < perPage || last === undefined) return;

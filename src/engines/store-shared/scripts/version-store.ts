@@ -86,7 +86,7 @@ export function createVersionStore(scripts: ScriptRunner, writer: CompanionWrite
         };
         yield* changes.record(context, change);
         if (context.hasWebhooks !== false) {
-          yield* writer.tell([companionEvent("companion.updated", accountId, after.companion, context, changed)]);
+          yield* writer.emit([companionEvent("companion.updated", accountId, after.companion, context, changed)]);
         }
         return after;
       }),

@@ -1,4 +1,4 @@
-/** The keys with which websites sign tokens for their visitors. Each engine finds them in its own way. */
+/** The keys with which websites sign tokens for their visitors. Each engine finds them differently. */
 import { toPage } from "../../../contracts/store/page.ts";
 import { maxCompared, type VisitorKey, type VisitorKeyStore } from "../../../contracts/store/visitor-keys.ts";
 import type { WriteContext } from "../../../contracts/store/write-context.ts";
@@ -13,8 +13,8 @@ import { all, columns, get, insert, run, type Script, type ScriptRunner } from "
 type KeyRow = Omit<VisitorKey, "metadata"> & { metadata: string | null };
 
 const shown = columns<KeyRow>("visitor_keys", ["id", "name", "algorithm", "metadata", "sealed", "createdAt"]);
-const selectPage = (place: string) => `SELECT ${shown} FROM visitor_keys
-  WHERE account_id = $1 AND sealed IS NOT NULL AND id ${place} LIMIT $3`;
+const selectPage = (after: string) => `SELECT ${shown} FROM visitor_keys
+  WHERE account_id = $1 AND sealed IS NOT NULL AND id ${after} LIMIT $3`;
 
 export const visitorKeyQueries = {
   pages: { desc: selectPage("< $2 ORDER BY id DESC"), asc: selectPage("> $2 ORDER BY id") },
@@ -25,7 +25,7 @@ export const visitorKeyQueries = {
 };
 
 const isLive = "id = $2 AND account_id = $1 AND sealed IS NOT NULL";
-// A revoked key stays only where there is no other, to tell that the account has had keys.
+// A revoked key stays only where there is no other: it shows that the account has had keys.
 const removeOne = `DELETE FROM visitor_keys WHERE ${isLive}
   AND EXISTS (SELECT 1 FROM visitor_keys o WHERE o.account_id = $1 AND o.id <> $2) RETURNING ${shown}`;
 const revokeOne = `UPDATE visitor_keys SET sealed = NULL WHERE ${isLive} RETURNING ${shown}`;
@@ -34,7 +34,7 @@ const selectHolders = `SELECT email FROM accounts WHERE id IN (SELECT account_id
 const forgetCallers = `UPDATE voice_sessions SET sealed_visitor = NULL
   WHERE account_id = $1 AND sealed_visitor IS NOT NULL`;
 
-const forgetTold = `UPDATE webhook_deliveries SET sealed_visitor = NULL
+const forgetEventVisitors = `UPDATE webhook_deliveries SET sealed_visitor = NULL
   WHERE sealed_visitor IS NOT NULL AND webhook_id IN (SELECT id FROM webhooks WHERE account_id = $1)`;
 
 const toKey = ({ metadata, ...key }: KeyRow): VisitorKey => ({
@@ -54,7 +54,7 @@ interface LiveKeys {
 
 function requireRoom({ ofAccount, ofFilter }: LiveKeys): void {
   if (ofFilter >= maxKeysOfFilter) {
-    // Of a filter, so that one takes the other's place.
+    // Of a filter, so that one can replace the other.
     const sentence = `There are ${maxKeysOfFilter} visitor keys for these companions already. Revoke one first.`;
     throw new AppError("conflict", sentence);
   }
@@ -112,7 +112,7 @@ export function createVisitorKeyStore(
       return await scripts.changeHeavy(accountId, function* () {
         if ((yield* changes.findAccountNumber(accountId)) === null) return false;
         yield* run(forgetCallers, accountId);
-        yield* run(forgetTold, accountId);
+        yield* run(forgetEventVisitors, accountId);
         yield* run("DELETE FROM visitor_keys WHERE account_id = $1", accountId);
         yield* changes.record(context, { accountId, action: "visitor_key.reset", targetId: accountId, details: {} });
         return true;

@@ -50,13 +50,13 @@ export const voiceAgents = {
   },
 
   /**
-   * Nobody else begins to manage these agents, or to name them, until the transaction ends. Take it after the locks of
+   * No one else begins to manage these agents, or to name them, until the transaction ends. Take it after the locks of
    * accounts and companions.
    */
   lock: (agentIds: readonly string[]): Script<void> => lockRows(lockAll, [...agentIds].sort()),
 
   /**
-   * Rejects both fields at once, and an agent that the account may not use, unless the companion already has it. Of
+   * Rejects both fields together, and an agent that the account may not use, unless the companion already has it. Of
    * many companions, all must pass.
    */
   *check(accountId: string, companions: readonly VoiceFields[], currentAgentId: string | null): Script<void> {

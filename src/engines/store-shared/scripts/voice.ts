@@ -1,4 +1,4 @@
-/** Managed agents of voice with their locks and outbox. Each engine counts sessions and what they cost in its own way. */
+/** Managed agents of voice with their locks and outbox. Each engine counts sessions and their costs differently. */
 import type { VoiceAgent, VoiceOutboxItem, VoiceSession, VoiceStore } from "../../../contracts/store/voice.ts";
 import { maxVoiceWaitMs } from "../rows/bounds.ts";
 import { toVisitorId } from "../rows/conversation.ts";

@@ -1,4 +1,4 @@
-/** Conversations whose state has to change without anyone's request: nobody of the team is there for them any more. */
+/** Conversations whose state has to change without anyone's request: no one of the team is there for them any more. */
 import type { HandoffStore } from "../../../contracts/store/handoffs.ts";
 import { presentMs } from "../../../domain/presence.ts";
 import { type HandoffRow, hasCompanion, type KeyRow, toHandoff, toKey } from "../rows/handoff.ts";
@@ -8,7 +8,7 @@ import { all, get, type ScriptRunner } from "./script.ts";
 const presenceOf = "SELECT 1 FROM presence p WHERE p.person_id = h.person_id AND p.account_id = h.account_id";
 /**
  * The person of a record was present since they have it. One whose switch is off was not, even though their dashboard is
- * open: that they are silent gives nothing back.
+ * open: their silence releases nothing.
  */
 export const wasThere = (record: string) =>
   `((p.is_available AND p.seen_at_ms >= ${record}.since_ms) OR p.until_ms > ${record}.since_ms)`;
@@ -17,7 +17,7 @@ const leastWaitMs = 30_000;
 
 const isOfKey = (personId: string) => `${personId} LIKE '%:%'`;
 /**
- * Whether it is somebody whom a key named that has ended: their ids begin with the key's, a UUID, and a colon. Counted, so
+ * Whether it is someone named by a key that has ended: their ids begin with the key's, a UUID, and a colon. Counted, so
  * that PostgreSQL reads no table to hash it.
  */
 export const hasLostKey = (

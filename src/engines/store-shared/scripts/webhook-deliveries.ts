@@ -5,8 +5,8 @@ import { type MessageRole, textParts } from "../../../domain/conversation.ts";
 import type { Delivery } from "../../../domain/webhook.ts";
 import { type EventRow, toEvent, toWebhook, type WebhookRow } from "../rows/webhooks.ts";
 import { changes } from "./changes.ts";
+import { type DeliveryBell, emptyDeliveries } from "./event-deliveries.ts";
 import { all, columns, get, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
-import { type DeliveryBell, emptyDeliveries } from "./told-events.ts";
 
 type DueRow = EventRow & { webhookId: string; accountId: string; attempts: number };
 
@@ -20,8 +20,8 @@ const shownDelivery = columns<Delivery>("d", [
   ...(["id", "type", "state", "attempts", "status", "problem", "companionId", "conversationId"] as const),
   ...(["createdAt", "attemptedAt", "dueAt"] as const),
 ]);
-const deliveryPage = (order: "ASC" | "DESC", place: string) => `SELECT ${shownDelivery} FROM webhook_deliveries d
-  WHERE d.webhook_id = $1 ${place} ORDER BY d.number ${order} LIMIT $2`;
+const deliveryPage = (order: "ASC" | "DESC", after: string) => `SELECT ${shownDelivery} FROM webhook_deliveries d
+  WHERE d.webhook_id = $1 ${after} ORDER BY d.number ${order} LIMIT $2`;
 const afterNumber = "(SELECT a.number FROM webhook_deliveries a WHERE a.webhook_id = $1 AND a.id = $3)";
 const deliveryPages = {
   first: { desc: deliveryPage("DESC", ""), asc: deliveryPage("ASC", "") },

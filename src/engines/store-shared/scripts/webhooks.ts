@@ -9,13 +9,13 @@ import { beforeAll } from "../rows/budgets.ts";
 import { toFilterFacts, toShownWebhook, toWebhook, type WebhookRow } from "../rows/webhooks.ts";
 import { listEmails } from "./accounts.ts";
 import { changes } from "./changes.ts";
+import type { DeliveryBell } from "./event-deliveries.ts";
 import { addRemoval } from "./removals.ts";
 import { all, get, insert, lockRows, run, type Script, type ScriptRunner } from "./script.ts";
-import type { DeliveryBell } from "./told-events.ts";
 import { createOutbox, lockWebhook, ownerDisabled, releaseNext, shownWebhook } from "./webhook-deliveries.ts";
 
-const webhookPage = (place: string) => `SELECT ${shownWebhook} FROM webhooks w
-  WHERE w.account_id = $1 AND w.id ${place} LIMIT $3`;
+const webhookPage = (after: string) => `SELECT ${shownWebhook} FROM webhooks w
+  WHERE w.account_id = $1 AND w.id ${after} LIMIT $3`;
 const webhookPages = { desc: webhookPage("< $2 ORDER BY w.id DESC"), asc: webhookPage("> $2 ORDER BY w.id") };
 const selectWebhook = `SELECT ${shownWebhook} FROM webhooks w WHERE w.account_id = $1 AND w.id = $2`;
 const countWebhooks = "SELECT count(*) AS count FROM webhooks WHERE account_id = $1";

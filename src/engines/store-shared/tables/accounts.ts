@@ -37,7 +37,7 @@ export function accountTables(dialect: Dialect) {
   /** Null: the account's own sign-in. Goes with the member in the scripts, which lock the account. */
   const memberId = () => text("member_id");
 
-  /** What an account holds, kept by triggers: no way of writing can pass it by. */
+  /** What an account holds, kept by triggers: no write can pass it by. */
   const accountHoldings = table("account_holdings", () => ({
     accountId: accountId().primaryKey(),
     companions: whole("companions").notNull().default(0),
@@ -167,9 +167,9 @@ export function accountTables(dialect: Dialect) {
       lastFour: text("last_four"),
       /** Null: created in the dashboard or by a command. */
       createdByKeyId: text("created_by_key_id"),
-      /** Made by a rotation: the key whose place it took. */
+      /** Made by a rotation: the key that it replaced. */
       replacesKeyId: text("replaces_key_id"),
-      /** Set by a rotation: the key that took its place last, and when. */
+      /** Set by a rotation: the key that replaced it last, and when. */
       replacedByKeyId: text("replaced_by_key_id"),
       replacedAt: whole("replaced_at"),
     }),

@@ -38,7 +38,7 @@ export function conversationTables(dialect: Dialect) {
     "messages",
     () => ({
       number: number(),
-      /** In SQLite negative if the message was erased: its text is overwritten, and only its place is left. */
+      /** In SQLite negative if the message was erased: its text is overwritten, and only its row is left. */
       conversationNumber: whole("conversation_number").notNull(),
       id: text("id").notNull(),
       role: text<MessageRole>("role").notNull(),
@@ -62,7 +62,7 @@ export function conversationTables(dialect: Dialect) {
       companionVersion: small("companion_version"),
       /** Of a question without a reply: how often it ran again, as far as that matters; null for never. */
       repeats: small("repeats"),
-      /** Its place in the conversation, in the order of commits: the first is 1. Rows move in SQLite, this stays. */
+      /** Its position in the conversation, in the order of commits: the first is 1. Rows move in SQLite, this stays. */
       seq: small("seq").notNull(),
     }),
     (row) => [

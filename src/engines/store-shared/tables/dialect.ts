@@ -53,7 +53,7 @@ export interface Dialect {
   primaryKey(key: { name?: string; columns: [AnyColumn, ...AnyColumn[]] }): unknown;
   index(name: string): Index;
   uniqueIndex(name: string): Index;
-  /** For what the other database does not have. Indexes of SQLite's end with the row's number by themselves. */
+  /** For what the other database does not have. Indexes of SQLite's end with the row's number automatically. */
   inPostgres<Part>(...parts: Part[]): Part[];
   inSqlite<Part>(...parts: Part[]): Part[];
 }

@@ -29,7 +29,7 @@ export function knowledgeTables(dialect: Dialect) {
       tokens: whole("tokens").notNull().default(0),
       words: whole("words").notNull().default(0),
       contentHash: text("content_hash"),
-      /** Of what was sent last, for whoever sends it again. */
+      /** Of what was sent last, for callers that send it again. */
       uploadHash: text("upload_hash"),
       /** The indexed state that answers; null before there is one. */
       edition: whole("edition"),

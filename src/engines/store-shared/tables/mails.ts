@@ -14,7 +14,7 @@ export function mailTables(dialect: Dialect, { accounts, companions, conversatio
   const { table, number, text, whole, small, index, inPostgres } = dialect;
   const accountId = () => text("account_id").references(() => accounts.id, { onDelete: "cascade" });
 
-  /** Foreign keys, unlike what else belongs to conversations: few rows, which no way of deleting may leave behind. */
+  /** Foreign keys, unlike what else belongs to conversations: few rows, which no deletion may leave behind. */
   const mails = table(
     "mails",
     () => ({

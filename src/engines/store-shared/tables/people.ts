@@ -17,7 +17,7 @@ type Owners = Pick<AccountTables, "accounts"> & Pick<ReturnType<typeof conversat
 export function peopleTables(dialect: Dialect, { accounts, conversations }: Owners) {
   const { table, number, text, whole, small, boolean, json, primaryKey, index, uniqueIndex, inPostgres } = dialect;
 
-  // Foreign keys, unlike messages: few rows, which no way of deleting may leave behind.
+  // Foreign keys, unlike messages: few rows, which no deletion may leave behind.
   const conversationNumber = () =>
     whole("conversation_number").references(() => conversations.number, { onDelete: "cascade" });
   const ownerId = () => text("account_id").references(() => accounts.id, { onDelete: "cascade" });
@@ -172,7 +172,7 @@ export function peopleTables(dialect: Dialect, { accounts, conversations }: Owne
       sealedContact: text("sealed_contact").notNull(),
       consentText: text("consent_text").notNull(),
       consentedAt: whole("consented_at").notNull(),
-      /** Mails that told the visitor what people wrote. */
+      /** Mails that brought the visitor what people wrote. */
       mails: small("mails").notNull().default(0),
       mailedAt: whole("mailed_at"),
       mailedSeq: whole("mailed_seq").notNull().default(0),

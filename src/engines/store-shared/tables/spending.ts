@@ -26,7 +26,7 @@ export function spendingTables(dialect: Dialect, { accounts }: Pick<AccountTable
     ],
   );
 
-  /** Which labels of an account have a value under a metadata path, as `companion_metadata` says it of companions. */
+  /** Which labels of an account have a value under a metadata path, as `companion_metadata` does for companions. */
   const usageLabelMetadata = table(
     "usage_label_metadata",
     () => ({
@@ -79,8 +79,8 @@ export function spendingTables(dialect: Dialect, { accounts }: Pick<AccountTable
   );
 
   /**
-   * What calls under way may cost at most; whoever finds one whose process died settles it at that. Copied too: those of
-   * servers that have stopped are settled by whoever serves the copy, at its start or when they are due.
+   * What calls under way may cost at most; a server that finds one whose process died settles it at that. Copied too: those of
+   * servers that have stopped are settled by the server that serves the copy, at its start or when they are due.
    */
   const spendingReservations = table(
     "spending_reservations",
@@ -101,7 +101,7 @@ export function spendingTables(dialect: Dialect, { accounts }: Pick<AccountTable
       facts: json<string[]>("facts").notNull(),
       /** Null for a voice session, which outlives the server; in SQLite it is what a copy from PostgreSQL has brought. */
       instanceNumber: whole("instance_number"),
-      /** Whether it outlives the process: a voice session, whose length is told later. */
+      /** Whether it outlives the process: a voice session, whose length is reported later. */
       isVoice: boolean("is_voice").notNull(),
       /** From then on it is settled at its worst case. */
       dueAt: whole("due_at").notNull(),

@@ -51,7 +51,7 @@ export function toolTables(dialect: Dialect, { companions }: ReturnType<typeof c
       /** Empty for no visitor, as in conversations. */
       visitorId: text("visitor_id").notNull(),
       /**
-       * Null while nobody has looked whether the reply was stored: a turn that is stored does not write here. From then on
+       * Null while no one has checked whether the reply was stored: a turn that is stored does not write here. From then on
        * the conversation's key counts, and that of the row does not.
        */
       conversationNumber: whole("conversation_number"),
@@ -79,7 +79,7 @@ export function toolTables(dialect: Dialect, { companions }: ReturnType<typeof c
     ],
   );
 
-  /** Their words, apart from what changes: in SQLite such rows are only added, and erased in their place. */
+  /** Their words, apart from what changes: in SQLite such rows are only added, and erased in place. */
   const toolCallTexts = table(
     "tool_call_texts",
     () => ({

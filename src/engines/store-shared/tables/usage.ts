@@ -19,7 +19,7 @@ export function usageTables(dialect: Dialect) {
     cacheWriteTokens: whole("cache_write_tokens").notNull().default(0),
   });
 
-  /** Who replied; empty where nobody did, or where it was not kept yet. */
+  /** Who replied; empty where no one did, or where it was not kept yet. */
   const answeredBy = () => ({
     model: text("model").notNull().default(""),
     provider: text("provider").notNull().default(""),

@@ -48,7 +48,7 @@ export function webhookTables(dialect: Dialect, { accounts }: Pick<AccountTables
       sessionId: text("session_id"),
       visitorId: text("visitor_id"),
       sealedVisitor: text("sealed_visitor"),
-      /** Null once what it tells of was erased. */
+      /** Null once what it is about was erased. */
       data: json<JsonObject>("data"),
       content: json<EventContent>("content"),
       state: text<DeliveryState>("state").notNull(),

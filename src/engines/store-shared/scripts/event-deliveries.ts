@@ -1,6 +1,6 @@
-/** What engines share where they store events, and where what events tell of is deleted. */
+/** What engines share where they store events, and where the subjects of events are deleted. */
 
-/** Tells that deliveries were stored. */
+/** Announces that deliveries were stored. */
 export class DeliveryBell {
   #listener: (() => void) | null = null;
 
@@ -14,8 +14,8 @@ export class DeliveryBell {
 }
 
 /**
- * Leaves nothing of what deliveries tell: those that wait are dropped. Call it with what is about to be deleted, or was;
- * where an event is told in the same transaction, after that.
+ * Empties deliveries: those that wait are dropped. Call it with what is about to be deleted, or was;
+ * where an event is emitted in the same transaction, after that.
  */
 export const emptyDeliveries = (condition: string) => `UPDATE webhook_deliveries SET data = NULL, content = NULL,
     session_id = NULL, visitor_id = NULL, sealed_visitor = NULL, due_at = NULL,
@@ -23,7 +23,7 @@ export const emptyDeliveries = (condition: string) => `UPDATE webhook_deliveries
     state = CASE WHEN state = 'waiting' THEN 'dropped' ELSE state END
   WHERE data IS NOT NULL AND ${condition}`;
 
-/** As many as `limit` says. */
+/** Up to `limit`. */
 export const emptySomeDeliveries = (condition: string, limit: string) =>
   emptyDeliveries(
     `number IN (SELECT number FROM webhook_deliveries WHERE ${condition} AND data IS NOT NULL LIMIT ${limit})`,

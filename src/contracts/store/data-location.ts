@@ -26,7 +26,7 @@ export function describeNoDatabase(dataDir: string): string {
 
 /** Null if nothing can be seen that keeps this process from reading and writing there. */
 export function findObstacle(path: string, as: "directory" | "file"): Obstacle | null {
-  const facts = look(path);
+  const facts = inspect(path);
   if (facts === "shut") return judgeShut(path);
   if (facts === null) return judgeMissing(path);
   if (as === "directory" && !facts.isDirectory()) return notADirectory(path, path);
@@ -36,7 +36,7 @@ export function findObstacle(path: string, as: "directory" | "file"): Obstacle |
   return judgeRights(path);
 }
 
-function look(path: string): Stats | "shut" | null {
+function inspect(path: string): Stats | "shut" | null {
   try {
     return statSync(path);
   } catch (error) {
@@ -47,29 +47,29 @@ function look(path: string): Stats | "shut" | null {
 /** The nearest directory above that can be inspected. */
 function findSeen(path: string): string {
   const above = dirname(path);
-  const facts = look(above);
+  const facts = inspect(above);
   return above === path || (facts !== null && facts !== "shut") ? above : findSeen(above);
 }
 
 function judgeMissing(path: string): Obstacle {
   const above = findSeen(path);
-  if (look(above) instanceof Object && !statSync(above).isDirectory()) return notADirectory(above, path);
-  const inTheWay = judgeRights(above);
+  if (inspect(above) instanceof Object && !statSync(above).isDirectory()) return notADirectory(above, path);
+  const obstacle = judgeRights(above);
   const detail = `${path} does not exist.`;
-  if (inTheWay?.kind === "read_only") return { ...inTheWay, detail: `${detail} ${inTheWay.detail}` };
-  if (inTheWay !== null) {
+  if (obstacle?.kind === "read_only") return { ...obstacle, detail: `${detail} ${obstacle.detail}` };
+  if (obstacle !== null) {
     // Never to be given away: it may be all of /var/lib.
     const advice = `Let root make it for this user: install -d -m 700 -o ${nameOwn()} ${path}. Or name another with ${howToName}.`;
-    return { kind: inTheWay.kind, detail: `${detail} ${inTheWay.detail}`, advice };
+    return { kind: obstacle.kind, detail: `${detail} ${obstacle.detail}`, advice };
   }
   return { kind: "missing", detail, advice: howToBegin };
 }
 
 function judgeShut(path: string): Obstacle | null {
-  const inTheWay = judgeRights(findSeen(path));
-  if (inTheWay === null || inTheWay.kind === "read_only") return inTheWay;
-  const detail = `${path} cannot be looked at. ${inTheWay.detail}`;
-  return { ...inTheWay, detail, advice: `Run this as the user whose data it is, or name another with ${howToName}.` };
+  const obstacle = judgeRights(findSeen(path));
+  if (obstacle === null || obstacle.kind === "read_only") return obstacle;
+  const detail = `${path} cannot be looked at. ${obstacle.detail}`;
+  return { ...obstacle, detail, advice: `Run this as the user whose data it is, or name another with ${howToName}.` };
 }
 
 function notADirectory(file: string, wanted: string): Obstacle {
