@@ -163,7 +163,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
     eraseVisitors: async (accountId, companionId, visitorIds, context, event = null) => {
       const isOwn = await engine.write(() => {
         if (selectCompanion.get(companionId, accountId) === null) return false;
-        if (event !== null) events.tell(event);
+        if (event !== null) events.emit(event);
         for (const visitorId of visitorIds) erasures.noteVisitor(companionId, visitorId);
         changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
         return true;

@@ -146,7 +146,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     selectUpdated: conversationWalkQueries.updated,
     emit: (newEvents, id) =>
       part(() => {
-        for (const event of newEvents) events.tell(event, id);
+        for (const event of newEvents) events.emit(event, id);
       }),
   });
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");

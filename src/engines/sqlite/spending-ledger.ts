@@ -80,7 +80,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
     atMs: number,
   ): ReachedBudget {
     setReached.run(atMs, id, startDay);
-    events.tellReached({ id, action, period, limitMicros }, accountId, atMs);
+    events.emitReached({ id, action, period, limitMicros }, accountId, atMs);
     return { id, accountId, action, period };
   }
 

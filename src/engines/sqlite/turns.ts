@@ -49,12 +49,12 @@ export function createTurnStore(
      WHERE account_id = ? AND companion_id = ? AND month = ?`,
   );
 
-  function count(place: UsageKey, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
+  function count(key: UsageKey, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
     const { failure } = turn;
     const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = turn.usage;
     const tokens = { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens };
-    usage.add(place, { ...tokens, messages, errors: failure === null ? 0 : 1, ...costCounts(turn.cost) });
-    if (failure !== null) usage.addFailure(place, failure);
+    usage.add(key, { ...tokens, messages, errors: failure === null ? 0 : 1, ...costCounts(turn.cost) });
+    if (failure !== null) usage.addFailure(key, failure);
   }
 
   /** The visitor's own day is part of what an erasure takes. */
@@ -67,7 +67,7 @@ export function createTurnStore(
     }
     if (turn.events !== null) {
       const lastId = turn.messages.at(-1)?.id ?? null;
-      events.tellTurn(turn.events, key, { newId: turn.conversationId, lastId });
+      events.emitTurn(turn.events, key, { newId: turn.conversationId, lastId });
     }
     if (visitor === null || !visitor.isLimited || !turn.isCounted || key.visitorId === null) return;
     visitorDays.add(key.companionId, key.visitorId, turn.day);

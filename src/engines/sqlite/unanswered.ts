@@ -88,7 +88,7 @@ export function createUnansweredParts(engine: SqliteEngine, { events }: StorePar
           insert.run(number, unanswered.messageId, companionId, unanswered.groupId, null, asked.createdAt);
           deleteOldest.run(companionId, companionId, maxAskings);
           const { event = null } = unanswered;
-          if (event !== null) events.tellOf(key, () => [event]);
+          if (event !== null) events.emitOf(key, () => [event]);
         }
         const replied = seen === null ? null : selectMessage.get(number, seen.messageId);
         if (seen === null || replied === null) return;

@@ -74,7 +74,7 @@ export function createVoiceCounting(
         if (session.hasWebhooks === 1 && messages.length > 0) {
           const metadata = JSON.parse(session.metadata);
           const kept = { accountId: session.accountId, key, sealedVisitor, metadata, newId: conversationId, messages };
-          events.tellOf(key, (id) => transcriptEvents(kept, id));
+          events.emitOf(key, (id) => transcriptEvents(kept, id));
         }
         return { isAdded, reached: spoken === null ? [] : settle(session, spoken) };
       }),
