@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { databaseUrl } from "../config/server-urls.ts";
 import { BadValue } from "../config/values.ts";
-import type { CopyObserver, CopyReport, Place } from "../engines/store-copy/copy.ts";
+import type { CopyObserver, CopyReport, StoreLocation } from "../engines/store-copy/copy.ts";
 import { formatList } from "./columns.ts";
 import { type ActionInput, type ActionResult, free, Misuse, singleCommand, type Value } from "./command.ts";
 import { createProgress, type Progress } from "./progress.ts";
@@ -38,11 +38,11 @@ export const copyCommand = singleCommand(
 );
 
 async function copy(input: ActionInput): Promise<ActionResult> {
-  const [from, to] = [readPlace(input, "from"), readPlace(input, "to")];
+  const [from, to] = [readLocation(input, "from"), readLocation(input, "to")];
   if (from.engine === to.engine) {
     throw new Misuse("copy moves data to the other engine: one of --from and --to is sqlite, the other postgres.");
   }
-  for (const place of [from, to]) if (place.engine === "sqlite") input.io.user.enter(place.dataDir);
+  for (const store of [from, to]) if (store.engine === "sqlite") input.io.user.enter(store.dataDir);
   input.io.user.settle();
   // Loaded only here: it knows both engines.
   const { copyStore } = await import("../engines/store-copy/copy.ts");
@@ -61,7 +61,7 @@ async function copy(input: ActionInput): Promise<ActionResult> {
   };
 }
 
-function readPlace(input: ActionInput, option: "from" | "to"): Place {
+function readLocation(input: ActionInput, option: "from" | "to"): StoreLocation {
   const text = input.args.text(option);
   if (text === "sqlite") return { engine: "sqlite", dataDir: input.loadConfig().dataDir };
   if (text.startsWith("sqlite:") && text !== "sqlite:") {
@@ -104,7 +104,7 @@ async function withProgress<Result>(
   }
 }
 
-function describe({ from, to, resumedAt, tables }: CopyReport, seconds: number, source: Place): string {
+function describe({ from, to, resumedAt, tables }: CopyReport, seconds: number, source: StoreLocation): string {
   const rows = tables.map(({ table, rows, checksum }) => [table, String(rows), checksum]);
   const total = tables.reduce((sum, { rows }) => sum + rows, 0);
   const replaced = tables.reduce((sum, { replaced }) => sum + replaced, 0);
@@ -118,7 +118,7 @@ function describe({ from, to, resumedAt, tables }: CopyReport, seconds: number, 
   ].join("\n");
 }
 
-function describeNext(source: Place): string[] {
+function describeNext(source: StoreLocation): string[] {
   if (source.engine === "postgres") {
     return ["Next: unset DATABASE_URL, and leave COMPANIOND_SECRET_KEY as it is: it opens what is sealed in the data."];
   }

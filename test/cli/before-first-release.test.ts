@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { storageOf } from "../../src/app/services.ts";
 import { beforeFirstRelease } from "../../src/contracts/store/schema-number.ts";
 import { applicationId } from "../../src/engines/sqlite/released.ts";
-import { copyStore, type Place } from "../../src/engines/store-copy/copy.ts";
+import { copyStore, type StoreLocation } from "../../src/engines/store-copy/copy.ts";
 import { makeSealingKey } from "../../src/lib/sealing.ts";
 import { runCommand } from "../support/cli.ts";
 import { everyAction, nameOf, onData, wordsOf } from "../support/every-command.ts";
@@ -72,8 +72,8 @@ test("a copy refuses one at either end", async () => {
   const empty = await databases.createDatabase();
   const released = own.file("released");
   await provideSqlite(released);
-  const inDirectory = (dataDir: string): Place => ({ engine: "sqlite", dataDir });
-  const onServer = (url: string): Place => ({ engine: "postgres", url });
+  const inDirectory = (dataDir: string): StoreLocation => ({ engine: "sqlite", dataDir });
+  const onServer = (url: string): StoreLocation => ({ engine: "postgres", url });
   const current = await createMigratedDatabase();
   for (const [from, to] of [
     [inDirectory(own.file("data")), onServer(empty.url)],

@@ -19,7 +19,7 @@ const plan: CallPlan = {
   tools: [],
   sendsInclude: false,
   rounds: [],
-  tellsRounds: false,
+  flattensRounds: false,
   form: null,
   extra: {},
 };

@@ -4,7 +4,7 @@ import type { Store } from "../../src/contracts/store/store.ts";
 import { createKnowledgeFinder } from "../../src/core/knowledge/retrieval/finder.ts";
 import { Measurements } from "../../src/core/metrics/measurements.ts";
 import { openPostgresStore } from "../../src/engines/postgres/open.ts";
-import { copyStore, type Place } from "../../src/engines/store-copy/copy.ts";
+import { copyStore, type StoreLocation } from "../../src/engines/store-copy/copy.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { makeCopyPlaces } from "../support/copy-world.ts";
 import { indexText } from "../support/index-text.ts";
@@ -59,13 +59,14 @@ test("knowledge answers after the way to PostgreSQL and back as before, and long
   }
 
   const pages: number[] = [];
-  const copy = (from: Place, to: Place) => copyStore({ from, to, observer: { onRows: (rows) => pages.push(rows) } });
+  const copy = (from: StoreLocation, to: StoreLocation) =>
+    copyStore({ from, to, observer: { onRows: (rows) => pages.push(rows) } });
   const { tables } = await copy(sqlite, postgres);
   const pieces = tables.find(({ table }) => table === "knowledge_uploads")?.rows ?? 0;
   const store = (await openPostgresStore({ url, pool: 2, poolHeavy: 2, log: createCapturedLog() })).store;
   await expectAnswers(store);
   await store.close();
-  const back: Place = { engine: "sqlite", dataDir: directory.file("back") };
+  const back: StoreLocation = { engine: "sqlite", dataDir: directory.file("back") };
   await copy(postgres, back);
   expect(pieces).toBe(22);
   expect(Math.max(...pages)).toBeLessThan(pieces / 2);

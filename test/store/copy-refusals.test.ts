@@ -10,7 +10,7 @@ import { openPostgresStore } from "../../src/engines/postgres/open.ts";
 import { lockDataDir } from "../../src/engines/sqlite/data-lock.ts";
 import { migrateSqlite } from "../../src/engines/sqlite/migrator.ts";
 import { createSqlite } from "../../src/engines/sqlite/sqlite.ts";
-import { copyStore, type Place } from "../../src/engines/store-copy/copy.ts";
+import { copyStore, type StoreLocation } from "../../src/engines/store-copy/copy.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { type CopyPlaces, makeCopyPlaces, makeOddStore, openDatabase, readStore } from "../support/copy-world.ts";
 import { findFreePort } from "../support/free-port.ts";
@@ -33,7 +33,7 @@ beforeEach(async () => {
 afterEach(() => places.remove());
 
 /** The sentence, with its cause as the command shows it. */
-async function refusalOf(from: Place, to: Place): Promise<string> {
+async function refusalOf(from: StoreLocation, to: StoreLocation): Promise<string> {
   const error = await copyStore({ from, to }).then(
     () => expect.unreachable(),
     (reason: unknown) => reason,
@@ -43,7 +43,7 @@ async function refusalOf(from: Place, to: Place): Promise<string> {
 }
 
 /** Leaves an unfinished target behind: fails after some pages. */
-async function interrupt(from: Place, to: Place, pages = 50): Promise<void> {
+async function interrupt(from: StoreLocation, to: StoreLocation, pages = 50): Promise<void> {
   let left = pages;
   const onRows = () => {
     if (left-- === 0) throw new Error("enough");
@@ -62,7 +62,7 @@ test("a source that is missing, in use, not ours, or of another schema", async (
 
   const older = directory.file("older");
   await migrateSqlite({ dataDir: older });
-  const olderPlace: Place = { engine: "sqlite", dataDir: older };
+  const olderPlace: StoreLocation = { engine: "sqlite", dataDir: older };
   {
     using _ = becomeNextVersion();
     expect(await refusalOf(olderPlace, postgres)).toBe(
@@ -77,7 +77,7 @@ test("a source that is missing, in use, not ours, or of another schema", async (
   database.close();
   expect(await refusalOf(olderPlace, postgres)).toContain("was written by a newer companiond (schema 99;");
 
-  const back: Place = { engine: "sqlite", dataDir: directory.file("back") };
+  const back: StoreLocation = { engine: "sqlite", dataDir: directory.file("back") };
   expect(await refusalOf(postgres, back)).toMatch(
     /^postgres:\/\/127.0.0.1:\d+\/test_\w+ holds nothing of companiond\.$/,
   );
@@ -100,7 +100,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   await expect(opening).rejects.toThrow(
     `The database is an unfinished copy of sqlite:${source}. Run the same "companiond copy" again`,
   );
-  const other: Place = { engine: "sqlite", dataDir: directory.file("other") };
+  const other: StoreLocation = { engine: "sqlite", dataDir: directory.file("other") };
   expect(await refusalOf(postgres, other)).toContain(`is itself an unfinished copy of sqlite:${source}.`);
   await makeOddStore(other.dataDir, { rows: 2 });
   expect(await refusalOf(other, postgres)).toContain(
@@ -114,7 +114,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   await makeOddStore(source);
   await copyStore({ from: sqlite, to: postgres });
   const dataDir = directory.file("back");
-  const back: Place = { engine: "sqlite", dataDir };
+  const back: StoreLocation = { engine: "sqlite", dataDir };
   await interrupt(postgres, back);
   const sentence = `The database in ${dataDir} is an unfinished copy. Run the same "companiond copy" again`;
   const clock = createManualClock();
@@ -128,7 +128,7 @@ test("an unfinished copy serves nobody, is no source, and only its own source fi
   await expect(createSqlite(dataDir).open(options)).rejects.toThrow(sentence);
   const databases = await sharedPostgres();
   const { name, url: otherUrl } = await databases.createDatabase();
-  const other: Place = { engine: "postgres", url: otherUrl };
+  const other: StoreLocation = { engine: "postgres", url: otherUrl };
   expect(await refusalOf(back, other)).toContain(sentence);
   await makeOddStore(directory.file("second"), { rows: 2 });
   await copyStore({ from: { engine: "sqlite", dataDir: directory.file("second") }, to: other });
@@ -189,10 +189,10 @@ test("a copy that began while a server was starting stops that server", async ()
 
 test("a server that is away, a database that is missing and a wrong password, which is never shown", async () => {
   await (await openStoreAt(source)).close();
-  const to = (address: string): Place => ({ engine: "postgres", url: `postgres://owner:Hidden-1@${address}` });
+  const to = (address: string): StoreLocation => ({ engine: "postgres", url: `postgres://owner:Hidden-1@${address}` });
   const away = `127.0.0.1:${findFreePort()}/companiond`;
   expect(await refusalOf(sqlite, to(away))).toStartWith(`postgres://${away} cannot be reached: nothing listens there`);
-  const missing: Place = { engine: "postgres", url: url.replace(/\w+$/, "missing") };
+  const missing: StoreLocation = { engine: "postgres", url: url.replace(/\w+$/, "missing") };
   expect(await refusalOf(sqlite, missing)).toContain("/missing has no database of the name in it.");
 
   await using server = await startPostgresServer();

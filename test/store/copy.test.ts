@@ -9,7 +9,7 @@ import { toVerifiedId, visitorFactsOf } from "../../src/domain/visitor.ts";
 import { openPostgresStore } from "../../src/engines/postgres/open.ts";
 import * as serverTables from "../../src/engines/postgres/schema/servers.ts";
 import { tables } from "../../src/engines/postgres/tables.ts";
-import { copyStore, type Place } from "../../src/engines/store-copy/copy.ts";
+import { copyStore, type StoreLocation } from "../../src/engines/store-copy/copy.ts";
 import { copiedTables, leftOut } from "../../src/engines/store-copy/tables.ts";
 import { sha256 } from "../../src/lib/sha256.ts";
 import { testContext } from "../support/app.ts";
@@ -29,7 +29,7 @@ let url: CopyPlaces["url"];
 let sqlite: CopyPlaces["sqlite"];
 let postgres: CopyPlaces["postgres"];
 let back: string;
-let sqliteBack: Place;
+let sqliteBack: StoreLocation;
 beforeEach(async () => {
   places = await makeCopyPlaces();
   ({ directory, source, url, sqlite, postgres } = places);
@@ -205,7 +205,7 @@ test("NUL in a text becomes U+FFFD in PostgreSQL, and is counted", async () => {
 });
 
 /** Runs the copy again and again, each time killed after some pages, until one run gets to the end. */
-async function copyWithKills(from: Place, to: Place, seed: number): Promise<number> {
+async function copyWithKills(from: StoreLocation, to: StoreLocation, seed: number): Promise<number> {
   const random = createRandom(seed);
   const script = join(import.meta.dir, "../support/copy-process.ts");
   for (let kills = 0; ; kills++) {

@@ -1,7 +1,7 @@
 /** Stores to copy from and to, and SQLite stores for it: every table filled with odd rows, and what is in them. */
 import { Database, type SQLQueryBindings } from "bun:sqlite";
 import { join } from "node:path";
-import type { Place } from "../../src/engines/store-copy/copy.ts";
+import type { StoreLocation } from "../../src/engines/store-copy/copy.ts";
 import { type CopiedTable, copiedTables, type Kind, leftOut } from "../../src/engines/store-copy/tables.ts";
 import { hostileTexts } from "./hostile-texts.ts";
 import { sharedPostgres } from "./postgres-server.ts";
@@ -18,8 +18,8 @@ export interface CopyPlaces {
   /** In the directory. */
   source: string;
   url: string;
-  sqlite: Place;
-  postgres: Place;
+  sqlite: StoreLocation;
+  postgres: StoreLocation;
   remove(): Promise<void>;
 }
 

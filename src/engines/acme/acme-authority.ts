@@ -19,7 +19,7 @@ import { toCheckFailure } from "./problems.ts";
 
 /** Several networks check each name; the known authorities take seconds. */
 const orderMs = 5 * 60_000;
-const firstLookMs = 50;
+const firstPauseMs = 50;
 const maxPauseMs = 3_000;
 
 export function createAcmeAuthority(directory: string, ask: AuthorityFetch = fetch): Authority {
@@ -145,13 +145,13 @@ function isIssued(order: Order): boolean {
 async function poll<Item>(
   signal: AbortSignal,
   first: Item,
-  look: () => Promise<Item>,
+  check: () => Promise<Item>,
   isDone: (item: Item) => boolean,
 ): Promise<Item> {
   let item = first;
-  for (let pauseMs = firstLookMs; !isDone(item); pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
+  for (let pauseMs = firstPauseMs; !isDone(item); pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
     await waitFor(pauseMs, signal);
-    item = await look();
+    item = await check();
   }
   return item;
 }

@@ -50,7 +50,7 @@ function listPassages(text: string): Quotation[] {
     });
 }
 
-/** Cut-off markup would swallow the number behind it. A table's rows are told apart by semicolons, its cells by commas. */
+/** Cut-off markup would swallow the number behind it. A table's rows are separated by semicolons, its cells by commas. */
 function toPlainText(paragraph: string): string {
   return paragraph
     .split("\n")

@@ -50,7 +50,7 @@ export function planCall(
   const sends = (optional: Optional, effort: ReasoningEffort | null = null): boolean => {
     if (facts.refused.has(optional)) return false;
     const isVouchedFor = rules.isOpenAi && (optional === "store" || optional === "stream_options");
-    return !isBare || isVouchedFor || known.hasTaken(wire, effort ?? optional);
+    return !isBare || isVouchedFor || known.hasAccepted(wire, effort ?? optional);
   };
 
   const set = findEffort(rules.extra, isChat);
@@ -81,7 +81,7 @@ export function planCall(
     tools,
     sendsInclude: tools.length > 0 && !isChat && sends("include"),
     rounds: request.rounds ? toSentRounds(request.rounds, { provider, model: request.model }, wire) : none,
-    tellsRounds: !takesTools,
+    flattensRounds: !takesTools,
     form: sends("form") ? (request.form ?? null) : null,
     systemRole: facts.systemRole,
     joinsRoles: facts.joinsRoles,

@@ -54,14 +54,14 @@ export class ReplyCalls {
     return this.#plan({ isBare: this.#lessons.length > 0, needsRoom: this.#needsRoom });
   }
 
-  /** The provider takes the request. */
-  noteTaken({ wire, plan }: NextReplyCall): void {
+  /** The provider accepts the request. */
+  noteAccepted({ wire, plan }: NextReplyCall): void {
     if (!this.#areLessonsKept) {
       this.#known.keep(this.#lessons);
-      for (const lesson of this.#lessons) this.#tell(lesson);
+      for (const lesson of this.#lessons) this.#log(lesson);
     }
     this.#areLessonsKept = true;
-    this.#known.noteTaken(wire.name, plan);
+    this.#known.noteAccepted(wire.name, plan);
   }
 
   /** Its response is over, well or not. */
@@ -73,18 +73,18 @@ export class ReplyCalls {
   grantsExtra(failure: ProviderFailure, call: NextReplyCall): boolean {
     const { wire, plan } = call;
     if (failure.kind === "no_room") {
-      this.noteTaken(call);
+      this.noteAccepted(call);
       return this.#makeRoom(plan);
     }
     const mayChangeWire = wire.name === "chat" && this.#terms.chosen.mayChange;
-    const hasTakenTools = this.#known.hasTaken(wire.name, "tools");
-    const refused = { request: this.#request, plan, wire: wire.name, mayChangeWire, hasTakenTools };
+    const hasAcceptedTools = this.#known.hasAccepted(wire.name, "tools");
+    const refused = { request: this.#request, plan, wire: wire.name, mayChangeWire, hasAcceptedTools };
     const lesson = readLesson(failure, refused);
     if (lesson === null) return false;
     // That call left out all there was to leave out, and so it is the last one, unless its very form, or tools, were refused.
     const lessons = [...this.#lessons, lesson];
-    const most = 1 + Number(lessons.some(isAboutForm)) + Number(lessons.some(isAboutTools));
-    if (this.#extraCalls >= most) return false;
+    const maxExtra = 1 + Number(lessons.some(isAboutForm)) + Number(lessons.some(isAboutTools));
+    if (this.#extraCalls >= maxExtra) return false;
     this.#extraCalls++;
     this.#lessons.push(lesson);
     this.#areLessonsKept = false;
@@ -110,7 +110,7 @@ export class ReplyCalls {
     return { wire, plan, round: plan.tools.length === 0 ? undefined : plan.rounds.length + 1 };
   }
 
-  #tell({ refused, isPassing: _, ...instead }: Lesson): void {
+  #log({ refused, isPassing: _, ...instead }: Lesson): void {
     const { requestId, model } = this.#request;
     const { provider, log } = this.#terms;
     const about = { requestId, provider, model };

@@ -2,7 +2,7 @@
 import type { ReplyRequest } from "../../contracts/llm/provider.ts";
 import { isJsonObject, type JsonObject } from "../../domain/json.ts";
 import { createChatReader } from "./chat-reader.ts";
-import { tellRound, toRoundMessages, toSentMessages } from "./sent-messages.ts";
+import { toRoundMessages, toRoundText, toSentMessages } from "./sent-messages.ts";
 import type { CallPlan, Wire } from "./wire.ts";
 
 export const chatWire: Wire = {
@@ -45,9 +45,9 @@ function toMessages(request: ReplyRequest, plan: CallPlan): JsonObject[] {
   return sent.with(first, { role: "user", content: `${systemPrompt}\n\n${asked.content}` });
 }
 
-function toConversation({ messages }: ReplyRequest, { rounds, tellsRounds, joinsRoles }: CallPlan): JsonObject[] {
+function toConversation({ messages }: ReplyRequest, { rounds, flattensRounds, joinsRoles }: CallPlan): JsonObject[] {
   if (rounds.length === 0) return toSentMessages(messages, joinsRoles);
-  if (tellsRounds) return toSentMessages([...messages, ...rounds.flatMap(tellRound)], joinsRoles);
+  if (flattensRounds) return toSentMessages([...messages, ...rounds.flatMap(toRoundText)], joinsRoles);
   const sent: JsonObject[] = toSentMessages(messages, joinsRoles);
   const called = rounds.flatMap(toRoundMessages);
   const [first] = called;

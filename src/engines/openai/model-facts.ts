@@ -62,25 +62,28 @@ export const noFacts: ModelFacts = {
 export class KnownModel {
   facts: ModelFacts = noFacts;
   /** What requests had that succeeded, efforts by their own names. */
-  readonly #taken = { chat: new Set<Optional | ReasoningEffort>(), responses: new Set<Optional | ReasoningEffort>() };
+  readonly #accepted = {
+    chat: new Set<Optional | ReasoningEffort>(),
+    responses: new Set<Optional | ReasoningEffort>(),
+  };
   readonly #reasonedWith = new Set<string>();
 
-  hasTaken(wire: Wire["name"], what: Optional | ReasoningEffort): boolean {
-    return this.#taken[wire].has(what);
+  hasAccepted(wire: Wire["name"], what: Optional | ReasoningEffort): boolean {
+    return this.#accepted[wire].has(what);
   }
 
   /** Of a request that succeeded. */
-  noteTaken(wire: Wire["name"], plan: CallPlan): void {
+  noteAccepted(wire: Wire["name"], plan: CallPlan): void {
     const { temperature, effort, stop, sendsStreamOptions, sendsStore, sendsInclude, form, tools, extra } = plan;
-    const taken = this.#taken[wire];
-    if (temperature !== null || "temperature" in extra) taken.add("temperature");
-    if (effort !== null) taken.add(effort);
-    if (stop.length > 0) taken.add("stop");
-    if (sendsStreamOptions) taken.add("stream_options");
-    if (sendsStore) taken.add("store");
-    if (sendsInclude) taken.add("include");
-    if (form !== null) taken.add("form");
-    if (tools.length > 0) taken.add("tools");
+    const accepted = this.#accepted[wire];
+    if (temperature !== null || "temperature" in extra) accepted.add("temperature");
+    if (effort !== null) accepted.add(effort);
+    if (stop.length > 0) accepted.add("stop");
+    if (sendsStreamOptions) accepted.add("stream_options");
+    if (sendsStore) accepted.add("store");
+    if (sendsInclude) accepted.add("include");
+    if (form !== null) accepted.add("form");
+    if (tools.length > 0) accepted.add("tools");
   }
 
   /** Whether it has been seen to think with this effort; null for that of its own. */
@@ -111,9 +114,9 @@ export function learn(facts: ModelFacts, lessons: readonly Lesson[]): ModelFacts
 }
 
 /** The effort itself, the next higher one that the model takes, or else its highest. */
-export function fitEffort(wished: ReasoningEffort, taken: readonly ReasoningEffort[] | null): ReasoningEffort {
-  if (taken === null || taken.length === 0) return wished;
-  const sorted = reasoningEfforts.filter((effort) => taken.includes(effort));
+export function fitEffort(wished: ReasoningEffort, accepted: readonly ReasoningEffort[] | null): ReasoningEffort {
+  if (accepted === null || accepted.length === 0) return wished;
+  const sorted = reasoningEfforts.filter((effort) => accepted.includes(effort));
   const least = reasoningEfforts.indexOf(wished);
   return sorted.find((effort) => reasoningEfforts.indexOf(effort) >= least) ?? sorted.at(-1) ?? wished;
 }

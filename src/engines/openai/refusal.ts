@@ -12,8 +12,8 @@ export interface RefusedCall {
   readonly wire: Wire["name"];
   /** Whether the model may be asked over the other wire. */
   readonly mayChangeWire: boolean;
-  /** Whether the model has been seen to take tools. */
-  readonly hasTakenTools: boolean;
+  /** Whether the model has been seen to accept tools. */
+  readonly hasAcceptedTools: boolean;
 }
 
 /** What a model's template refuses is an error of the server's own to some. */
@@ -120,14 +120,14 @@ function readToolEffort(
 /** The reply goes on without tools, even if the model knows something of them; kept only where it takes none at all. */
 function readToolRefusal(
   failure: ProviderFailure,
-  { plan, hasTakenTools }: RefusedCall,
+  { plan, hasAcceptedTools }: RefusedCall,
   isNamed: (words: RegExp) => boolean,
 ): Lesson | null {
   const { param, message, isByRequest } = failure;
   if (isByRequest || failure.code === "context_length_exceeded" || /context length/i.test(message)) return null;
   if (!isSent("tools", plan) || !isBlamed("tools", param, isNamed)) return null;
   // Rounds may be refused for what they lack, such as thoughts that another provider's model would have signed.
-  const isOfOne = plan.rounds.length > 0 || hasTakenTools || /\d/.test(param ?? "") || aboutOneTool.test(message);
+  const isOfOne = plan.rounds.length > 0 || hasAcceptedTools || /\d/.test(param ?? "") || aboutOneTool.test(message);
   const isOfAll = !isOfOne && aboutSupport.test(message);
   return { refused: ["tools"], ...(isOfAll ? {} : { isPassing: true as const }) };
 }
@@ -159,7 +159,7 @@ function isSent(optional: Optional, plan: CallPlan): boolean {
     case "form":
       return plan.form !== null;
     case "tools":
-      return plan.tools.length > 0 || (plan.rounds.length > 0 && !plan.tellsRounds);
+      return plan.tools.length > 0 || (plan.rounds.length > 0 && !plan.flattensRounds);
   }
 }
 

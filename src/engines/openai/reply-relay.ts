@@ -16,8 +16,8 @@ export interface RelayedCall {
   readonly stream: ReplyStream;
   /** Whether the request names texts before which the reply ends, which may leave nothing of it. */
   readonly hasStops: boolean;
-  /** Told once, with the first event, or the first part of a call: the provider takes the request. */
-  readonly calls: Pick<ReplyCalls, "noteTaken">;
+  /** Notified once, with the first event, or the first part of a call: the provider accepts the request. */
+  readonly calls: Pick<ReplyCalls, "noteAccepted">;
   readonly call: NextReplyCall;
 }
 
@@ -49,7 +49,7 @@ class Relay implements BodyReader, WatchedStep {
   readonly #reject: (failure: ProviderFailure) => void;
   readonly #stream: ReplyStream;
   #wordlessBytes = 0;
-  #isTaken = false;
+  #isAccepted = false;
   /** The visitor does not keep up. */
   #isPaused = false;
   /** The outcome is known; the rest is read only to keep the connection. */
@@ -111,9 +111,9 @@ class Relay implements BodyReader, WatchedStep {
       this.#wordlessBytes = this.#stream.reasoningBytes + askedBytes;
       this.#watch.noteReasoning();
     }
-    if (!this.#isTaken && (askedBytes > 0 || deltas.length > 0)) {
-      this.#isTaken = true;
-      this.#call.calls.noteTaken(this.#call.call);
+    if (!this.#isAccepted && (askedBytes > 0 || deltas.length > 0)) {
+      this.#isAccepted = true;
+      this.#call.calls.noteAccepted(this.#call.call);
     }
     if (deltas.length > 0) {
       this.#watch.noteText();
@@ -156,7 +156,7 @@ class Relay implements BodyReader, WatchedStep {
       endsInHalf: this.#stream.endsInHalf,
     };
     if (this.#watch.hasLeft) {
-      // Whoever leaves in the same moment has their provider stopped first; that this one has left is stored after it.
+      // Others who leave at the same moment have their provider stopped first; only then is it stored that this one left.
       setImmediate(this.#resolve, outcome);
       return;
     }

@@ -52,7 +52,7 @@ export class ReplyText {
     if (whole === "") return;
     this.units += whole.length;
     if (this.#phase === "shown") this.#show(whole, deltas);
-    else this.hiddenBytes += this.#look(whole, deltas);
+    else this.hiddenBytes += this.#scan(whole, deltas);
   }
 
   /** Nothing follows: adds what was held back, which is text after all. Of thoughts without an end nothing is. */
@@ -69,7 +69,7 @@ export class ReplyText {
   }
 
   /** Returns how many bytes in UTF-8 were thoughts. */
-  #look(text: string, deltas: string[]): number {
+  #scan(text: string, deltas: string[]): number {
     if (this.#phase === "hidden") return this.#hide(text, deltas);
     if (this.#phase === "opening") return this.#open(text, deltas);
     this.#skipGap(text, deltas);

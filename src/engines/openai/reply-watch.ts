@@ -129,7 +129,7 @@ export class ReplyWatch {
     if (dueMs >= this.#armedMs) return;
     this.#disarm();
     this.#armedMs = dueMs;
-    this.#timer = this.#time.after(Math.ceil(dueMs - this.#time.clock.monotonicMs()), () => this.#look());
+    this.#timer = this.#time.after(Math.ceil(dueMs - this.#time.clock.monotonicMs()), () => this.#check());
   }
 
   #disarm(): void {
@@ -137,7 +137,7 @@ export class ReplyWatch {
     this.#timer = null;
   }
 
-  #look(): void {
+  #check(): void {
     this.#armedMs = Number.POSITIVE_INFINITY;
     const { dueMs, reason, ms } = this.#findDeadline();
     if (dueMs > this.#time.clock.monotonicMs()) this.#arm();

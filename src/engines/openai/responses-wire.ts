@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/json
 import type { ReasoningEffort } from "../../domain/reasoning.ts";
 import type { OfferedTool } from "../../domain/tool.ts";
 import { createResponsesReader } from "./responses-reader.ts";
-import { tellRound, toRoundItems, toSentMessages } from "./sent-messages.ts";
+import { toRoundItems, toRoundText, toSentMessages } from "./sent-messages.ts";
 import type { CallPlan, Wire } from "./wire.ts";
 
 /** Of the operator's members: the API's own name of the bound, and those that chats know. */
@@ -66,9 +66,9 @@ function buildResponsesBody(request: ReplyRequest, plan: CallPlan, leastOutputTo
 /** Encrypted, since nothing is stored at the provider: they come back with the results of calls. */
 const sealedThoughts = "reasoning.encrypted_content";
 
-function toInput(messages: readonly HistoryMessage[], { rounds, tellsRounds, joinsRoles }: CallPlan): JsonValue[] {
+function toInput(messages: readonly HistoryMessage[], { rounds, flattensRounds, joinsRoles }: CallPlan): JsonValue[] {
   if (rounds.length === 0) return toSentMessages(messages, joinsRoles);
-  if (tellsRounds) return toSentMessages([...messages, ...rounds.flatMap(tellRound)], joinsRoles);
+  if (flattensRounds) return toSentMessages([...messages, ...rounds.flatMap(toRoundText)], joinsRoles);
   return [...toSentMessages(messages, joinsRoles), ...rounds.flatMap(toRoundItems)];
 }
 

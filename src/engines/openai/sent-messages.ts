@@ -49,14 +49,14 @@ export function toRoundItems({ text, calls, carry }: SentRound): JsonValue[] {
 }
 
 /** One message of each side, since templates that know no calls want them in turn. */
-export function tellRound({ text, calls }: SentRound): HistoryMessage[] {
+export function toRoundText({ text, calls }: SentRound): HistoryMessage[] {
   const asked = calls.map(({ name, arguments: args }) => `Called ${name} with ${args}`);
   const results = calls.map(({ name, result }) => `Result of ${name}: ${result}`);
-  const tell = (role: HistoryMessage["role"], lines: readonly string[]) => ({
+  const toMessage = (role: HistoryMessage["role"], lines: readonly string[]) => ({
     role,
     parts: textParts(lines.filter((line) => line !== "").join("\n\n")),
   });
-  return [tell("assistant", [text, ...asked]), tell("user", results)];
+  return [toMessage("assistant", [text, ...asked]), toMessage("user", results)];
 }
 
 /** What is no JSON is an error to many servers, and the result reports that it was none. */

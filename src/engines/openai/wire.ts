@@ -17,7 +17,7 @@ export interface Wire {
   buildBody(request: ReplyRequest, plan: CallPlan): JsonObject;
   /**
    * For one response; events may depend on those before them. `round`: which of the turn's requests with tools it is,
-   * from 1; left out for a request without tools, whose calls are not looked for.
+   * from 1; left out for a request without tools, in whose reply calls are ignored.
    */
   createReader(round?: number): EventReader;
 }
@@ -49,7 +49,7 @@ export interface CallPlan {
   /** The turn's earlier rounds; what is carried along is this provider's own, or null. */
   readonly rounds: readonly SentRound[];
   /** Whether the rounds are sent as text, since the model takes no calls. */
-  readonly tellsRounds: boolean;
+  readonly flattensRounds: boolean;
   /** Which JSON the reply is to be; null: the reply is free. */
   readonly form: ReplyForm | null;
   /** The operator's, merged over everything but the bound, which it can only lower. */

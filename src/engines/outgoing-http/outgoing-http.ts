@@ -107,7 +107,7 @@ function read(text: string, allowed: readonly AllowedHost[]): Target {
   return readTarget(url, allowed);
 }
 
-/** What `findAddresses` would refuse of the host, as far as no look-up is needed. */
+/** What `findAddresses` would refuse of the host, as far as no lookup is needed. */
 function checkName({ url, host, port }: Target, { allowed, ownHosts }: OutgoingOptions): void {
   const ip = findLiteral(host);
   const isNamed = allowed.some((one) => one.kind === "host" && one.host === host && (one.port ?? port) === port);

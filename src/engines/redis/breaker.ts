@@ -92,7 +92,7 @@ class Breaker implements SharedRedis {
     this.#times = times;
     this.#pauseMs = times.firstPauseMs;
     this.#use(connection);
-    this.#heartbeat = setInterval(() => void this.#look(), times.heartbeatMs);
+    this.#heartbeat = setInterval(() => void this.#check(), times.heartbeatMs);
   }
 
   get isLocal(): boolean {
@@ -119,7 +119,7 @@ class Breaker implements SharedRedis {
     connection?.close();
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const connection = this.#connection;
     try {
       await connection?.send("PING", [], this.#times.commandMs);

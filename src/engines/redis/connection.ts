@@ -77,16 +77,16 @@ export class RedisConnection {
 }
 
 /** An answer that has arrived is read before this gives up, even if the process was busy until long after the deadline. */
-const lastLookMs = 20;
+const lastReadMs = 20;
 
 async function inTime<Value>(answer: Promise<Value>, deadlineMs: number): Promise<Value> {
   const late = Promise.withResolvers<never>();
   let timer = setTimeout(() => {
     timer = setTimeout(
       () => late.reject(new RedisFailure(`no answer within ${Math.round(deadlineMs)} ms`)),
-      lastLookMs,
+      lastReadMs,
     );
-  }, deadlineMs - lastLookMs);
+  }, deadlineMs - lastReadMs);
   try {
     return await Promise.race([answer, late.promise]);
   } finally {

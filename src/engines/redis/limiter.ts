@@ -23,7 +23,7 @@ export interface RedisLimiterOptions {
 }
 
 /** Copying six bytes for each slot takes a microsecond or two here, and grows with the limit. */
-const usualLongestString = 1000;
+const defaultMaxString = 1000;
 
 /**
  * A verdict takes one round trip, which all of one turn of the event loop share. It comes from `fallback` if Redis is
@@ -59,7 +59,7 @@ class RedisLimiter implements Limiter {
   readonly #maxString: number;
   #gathered: Asked[] = [];
 
-  constructor({ redis, fallback, clock, maxString = usualLongestString }: RedisLimiterOptions) {
+  constructor({ redis, fallback, clock, maxString = defaultMaxString }: RedisLimiterOptions) {
     this.#maxString = maxString;
     this.#redis = redis;
     this.#fallback = fallback;
@@ -131,6 +131,6 @@ class RedisLimiter implements Limiter {
 }
 
 function verdictAt(answer: readonly number[], at: number, rule: RateRule): Verdict | null {
-  const [hasRoom, taken = rule.limit, resetMs = rule.windowMs] = answer.slice(at, at + 3);
-  return hasRoom === -1 ? null : { isAdmitted: hasRoom === 1, rule, remaining: rule.limit - taken, resetMs };
+  const [hasRoom, occupied = rule.limit, resetMs = rule.windowMs] = answer.slice(at, at + 3);
+  return hasRoom === -1 ? null : { isAdmitted: hasRoom === 1, rule, remaining: rule.limit - occupied, resetMs };
 }

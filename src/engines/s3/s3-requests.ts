@@ -55,12 +55,12 @@ const noDocument: XmlElement = { name: "", text: "", children: [] };
 const never = new AbortController().signal;
 
 /** What fails in passing is tried again, but not what was late to send. */
-export function createS3Requests(place: StorageLocation, { requestMs, partMs, pauseMs }: S3Timing): AskS3 {
+export function createS3Requests(location: StorageLocation, { requestMs, partMs, pauseMs }: S3Timing): AskS3 {
   // What most take that know no regions, and AWS's default.
-  const region = place.region ?? "us-east-1";
-  const key = { keyId: place.keyId, secret: place.secret, region };
-  const base = new URL(place.endpoint ?? `https://s3.${region}.amazonaws.com`);
-  const root = `${base.pathname.replace(/\/+$/, "")}/${encodePath(place.bucket)}`;
+  const region = location.region ?? "us-east-1";
+  const key = { keyId: location.keyId, secret: location.secret, region };
+  const base = new URL(location.endpoint ?? `https://s3.${region}.amazonaws.com`);
+  const root = `${base.pathname.replace(/\/+$/, "")}/${encodePath(location.bucket)}`;
 
   async function exchange(request: S3Request, signal: AbortSignal): Promise<S3Answer> {
     const { method, body = nothing, answerBytes = null, hasDocument = false } = request;

@@ -12,7 +12,7 @@ export interface S3Upload {
 }
 
 /** Under way at the same time; one more is being filled. */
-const partsAtOnce = 2;
+const concurrentParts = 2;
 const type = { "content-type": "application/octet-stream" };
 
 interface Part {
@@ -37,7 +37,7 @@ export async function uploadToS3(ask: AskS3, { key, content, partBytes, signal }
       // Without the signal: an upload whose id never arrived could not be given up.
       uploadId ??= await begin((request) => ask({ ...request, key }));
       stopped.throwIfAborted();
-      await tags.at(-partsAtOnce);
+      await tags.at(-concurrentParts);
       const tag = sendPart(send, uploadId, tags.length + 1, bytes);
       // Awaited later.
       tag.catch(() => {});

@@ -20,9 +20,9 @@ const rangeBytes = 4 * mebibyte;
 const maxParts = 9000;
 const maxPages = 100;
 
-export function createS3(place: StorageLocation, timing: Partial<S3Timing> = {}): BackupStorage {
-  const { prefix } = place;
-  const ask = createS3Requests(place, { ...defaults, ...timing });
+export function createS3(location: StorageLocation, timing: Partial<S3Timing> = {}): BackupStorage {
+  const { prefix } = location;
+  const ask = createS3Requests(location, { ...defaults, ...timing });
 
   return {
     async list(start) {

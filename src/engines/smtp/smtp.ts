@@ -60,7 +60,7 @@ async function converse(
     ...{ socketCloseTimeout: farewellMs, maxResponseSize: maxReplyBytes },
   });
   const { promise: broken, reject } = Promise.withResolvers<never>();
-  // Nobody may be waiting any more when it breaks.
+  // No one may be waiting any more when it breaks.
   broken.catch(() => {});
   connection.on("error", reject);
   connection.on("end", () => reject(new Error("the connection has ended")));
@@ -96,7 +96,7 @@ async function deliver(step: Step, connection: SMTPConnection, message: MailMess
     ...{ from: cleaned(from), to: cleaned(to), ...(replyTo === null ? {} : { replyTo: cleaned(replyTo) }) },
     ...{ subject: oneLine(subject), text, date: new Date(writtenAtMs) },
     messageId: `<${id}@${from.address.slice(from.address.lastIndexOf("@") + 1)}>`,
-    // Nobody's vacation answers it (RFC 3834).
+    // No automatic reply, such as of a vacation, answers it (RFC 3834).
     headers: { "Auto-Submitted": "auto-generated" },
     ...{ disableFileAccess: true, disableUrlAccess: true },
   });

@@ -70,7 +70,7 @@ export class Checkpoints {
     if (pages < this.#nextFrom) return;
     this.#run(() => this.#copy()).then(
       (left) => {
-        // A reader of another process, such as a backup, keeps the log as it is: not every commit is to try again.
+        // A reader of another process, such as a backup, keeps the log as it is: not every commit should try again.
         this.#nextFrom = left === 0 ? copiedFrom : pages + copiedFrom;
       },
       (error) => {

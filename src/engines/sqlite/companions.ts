@@ -34,7 +34,7 @@ export function createCompanionParts({ events, metadata, usage }: StoreParts): C
     keepLabel: (...of) => part(() => usage.keepLabel(...of)),
     emit: (newEvents) =>
       part(() => {
-        for (const event of newEvents) events.tell(event);
+        for (const event of newEvents) events.emit(event);
       }),
   };
 }

@@ -117,8 +117,8 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
       const { arrivalMark } = visitor;
       return await engine.append(() => {
         if (arrivalMark !== undefined && erasures.cover({ ...from, visitorId: visitor.id }, arrivalMark)) return false;
-        const taken = takeOver.run(visitor.id, visitor.sealed, companionId, sessionId, anonymousId, visitor.id);
-        if (taken === 0) return false;
+        const takenOver = takeOver.run(visitor.id, visitor.sealed, companionId, sessionId, anonymousId, visitor.id);
+        if (takenOver === 0) return false;
         takeCallsOver.run(visitor.id, visitor.sealed, companionId, anonymousId, sessionId);
         calls.giveAll(from, visitor.id);
         return true;
@@ -163,7 +163,7 @@ export function createConversationStore(engine: SqliteEngine, parts: StoreParts)
     eraseVisitors: async (accountId, companionId, visitorIds, context, event = null) => {
       const isOwn = await engine.write(() => {
         if (selectCompanion.get(companionId, accountId) === null) return false;
-        if (event !== null) events.tell(event);
+        if (event !== null) events.emit(event);
         for (const visitorId of visitorIds) erasures.noteVisitor(companionId, visitorId);
         changes.record(context, { accountId, action: "visitor.erase", targetId: companionId, details: {} });
         return true;

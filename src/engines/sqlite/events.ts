@@ -42,7 +42,7 @@ export function createEventWriter(engine: SqliteEngine, bell: DeliveryBell) {
   );
 
   /** Call it inside a write. */
-  function tell(event: NewEvent, conversationId: string | null = null): void {
+  function emit(event: NewEvent, conversationId: string | null = null): void {
     const { id, type, facts, companionId, sessionId, visitorId, sealedVisitor, data } = event;
     const known = new Set(facts);
     for (const webhook of selectWebhooks.all(event.accountId)) {
@@ -63,42 +63,42 @@ export function createEventWriter(engine: SqliteEngine, bell: DeliveryBell) {
   }
 
   return {
-    tell,
+    emit,
 
     /** That a budget has reached its limit. Call it inside a write. */
-    tellReached(budget: Omit<Parameters<typeof budgetEvent>[0], "subject">, accountId: string, atMs: number): void {
+    emitReached(budget: Omit<Parameters<typeof budgetEvent>[0], "subject">, accountId: string, atMs: number): void {
       const row = selectSubject.get(budget.id);
-      if (row !== null) tell(budgetEvent({ ...budget, subject: JSON.parse(row.subject) }, accountId, atMs));
+      if (row !== null) emit(budgetEvent({ ...budget, subject: JSON.parse(row.subject) }, accountId, atMs));
     },
 
     /** The same for an event of a conversation; nothing if there is none. Call it inside a write. */
-    tellOf(
+    emitOf(
       { companionId, sessionId, visitorId }: ConversationKey,
       toEvents: (id: string) => readonly NewEvent[],
     ): void {
       const conversation = selectConversation.get(companionId, sessionId, visitorId ?? "");
       if (conversation === null) return;
-      for (const event of toEvents(conversation.id)) tell(event, conversation.id);
+      for (const event of toEvents(conversation.id)) emit(event, conversation.id);
     },
 
     /**
      * Call it inside a write, after the turn was stored. `lastId`: of the last message that it was to store; null for
      * nothing. `newId`: of the conversation if it is new.
      */
-    tellTurn(
+    emitTurn(
       { started, ended }: TurnEvents,
       { companionId, sessionId, visitorId }: ConversationKey,
       { newId, lastId }: { newId: string; lastId: string | null },
     ): void {
       const key = [companionId, sessionId, visitorId ?? ""] as const;
       if (lastId === null) {
-        if (ended !== null) tell(ended, selectConversation.get(...key)?.id ?? null);
+        if (ended !== null) emit(ended, selectConversation.get(...key)?.id ?? null);
         return;
       }
       const stored = selectStored.get(...key, lastId);
       if (stored === null) return;
-      if (stored.id === newId) tell(started, stored.id);
-      if (ended !== null) tell(ended, stored.id);
+      if (stored.id === newId) emit(started, stored.id);
+      if (ended !== null) emit(ended, stored.id);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The queue of sources that are to be read: which one is next. */
+/** The queue of sources to read: which one is next. */
 import type { KnowledgeStore } from "../../contracts/store/knowledge.ts";
 import { type SourceRow, toSource } from "../store-shared/rows/knowledge.ts";
 import type { SqliteEngine } from "./engine.ts";
@@ -61,7 +61,7 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
     `UPDATE knowledge_sources SET failures = failures + (status = 'indexing'), status = 'indexing',
        revision = revision + 1, pages_done = NULL, pages_total = NULL, due_at = ? WHERE number = ?`,
   );
-  const selectTaken = engine.query<StoredSource & { keyId: string | null }, [number]>(
+  const selectClaimed = engine.query<StoredSource & { keyId: string | null }, [number]>(
     () => `SELECT ${sourceColumns.select("s")}, c.created_by_key_id AS keyId
      FROM knowledge_sources s JOIN companions c ON c.id = s.companion_id WHERE s.number = ?`,
   );
@@ -93,7 +93,7 @@ export function createKnowledgeQueue(engine: SqliteEngine, { remover, removals }
         const next = findNext(nowMs, afterAccountId ?? "", excepted);
         if (next === null) return null;
         take.run(nowMs + leaseMs, next.number);
-        const row = selectTaken.get(next.number);
+        const row = selectClaimed.get(next.number);
         if (row === null) return null;
         // Left by a server that has stopped.
         isLeft = remover.dropEditions(removals.add, row.number, row.edition, nowMs);

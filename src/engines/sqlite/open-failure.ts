@@ -7,13 +7,13 @@ import { codeOf } from "../../lib/error-code.ts";
 import { isBusy, toStoreError, unavailable } from "./failures.ts";
 
 export function noDatabase(dataDir: string, sentence = describeNoDatabase(dataDir)): AppError {
-  const inTheWay = findObstacle(dataDir, "directory");
-  if (inTheWay === null || canLook(dataDir, inTheWay)) return new AppError("not_found", sentence);
-  return blocked(inTheWay);
+  const obstacle = findObstacle(dataDir, "directory");
+  if (obstacle === null || canSee(dataDir, obstacle)) return new AppError("not_found", sentence);
+  return blocked(obstacle);
 }
 
 /** What keeps it from writing does not keep it from seeing that there is nothing. */
-function canLook(dataDir: string, { kind }: Obstacle): boolean {
+function canSee(dataDir: string, { kind }: Obstacle): boolean {
   if (kind === "wrong_kind") return false;
   try {
     lstatSync(join(dataDir, "companiond.db"));

@@ -64,7 +64,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     database.closeWithStatements();
     throw error;
   }
-  if (options.settlesLeftAtMs != null) tellDifferences(database, options.log);
+  if (options.settlesLeftAtMs != null) reportDifferences(database, options.log);
   if (options.observer !== undefined) database.watch(options.observer);
   const engine = new SqliteEngine(database, {
     ...options,
@@ -82,7 +82,7 @@ export async function openMemoryStore(options: Pick<SqliteStoreOptions, "log" | 
 }
 
 /** Operators who change tables by hand, or serve a development build's data, find the reason of later failures here. */
-function tellDifferences(database: StoreDatabase, log: Log): void {
+function reportDifferences(database: StoreDatabase, log: Log): void {
   const { changed, added } = findDifferences(database);
   if (changed.length + added.length > 0) log.warn("tables are not as this version makes them", { changed, added });
 }
@@ -146,7 +146,7 @@ function createStore(engine: SqliteEngine, { erasures, log, settlesLeftAtMs = nu
     selectUpdated: conversationWalkQueries.updated,
     emit: (newEvents, id) =>
       part(() => {
-        for (const event of newEvents) events.tell(event, id);
+        for (const event of newEvents) events.emit(event, id);
       }),
   });
   const checkRead = engine.query<{ one: number }>("SELECT 1 AS one FROM accounts LIMIT 1");

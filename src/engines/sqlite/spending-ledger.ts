@@ -80,7 +80,7 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
     atMs: number,
   ): ReachedBudget {
     setReached.run(atMs, id, startDay);
-    events.tellReached({ id, action, period, limitMicros }, accountId, atMs);
+    events.emitReached({ id, action, period, limitMicros }, accountId, atMs);
     return { id, accountId, action, period };
   }
 
@@ -176,12 +176,12 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
     },
 
     /** Of a call that has ended, however: what it cost, null where that is unknown. */
-    settle(place: { accountId: string; day: string }, cost: Cost | null, spent: Spend): ReachedBudget[] {
+    settle({ accountId, day }: { accountId: string; day: string }, cost: Cost | null, spent: Spend): ReachedBudget[] {
       const held = spent.reservationId === null ? null : end(spent.reservationId);
-      if (cost === null || selectAny.get(place.accountId) === null) return [];
+      if (cost === null || selectAny.get(accountId) === null) return [];
       // Where it was reserved, even if the companion has changed meanwhile.
       const facts: readonly string[] = held === null ? spent.facts : JSON.parse(held.facts);
-      return spend({ accountId: place.accountId, day: place.day, facts }, cost, spent.atMs);
+      return spend({ accountId, day, facts }, cost, spent.atMs);
     },
 
     /** As if the call had cost all that was reserved for it. */
@@ -189,8 +189,8 @@ export function createSpendingLedger(engine: SqliteEngine, usage: UsageWriter, e
       const reservation = end(id);
       if (reservation === null) return [];
       const { accountId, companionId, day, micros, model, provider } = reservation;
-      const place = { accountId, companionId, keyId: reservation.keyId || null, day: openDayOf(day, nowMs) };
-      usage.add({ ...place, answeredBy: { model, provider } }, { costMicros: micros });
+      const key = { accountId, companionId, keyId: reservation.keyId || null, day: openDayOf(day, nowMs) };
+      usage.add({ ...key, answeredBy: { model, provider } }, { costMicros: micros });
       return spend({ accountId, day, facts: JSON.parse(reservation.facts) }, { micros, picos: 0 }, nowMs);
     },
   };
@@ -210,16 +210,16 @@ export const spendingState = (account: string) =>
    EXISTS (SELECT 1 FROM budgets WHERE account_id = ${account}) AS hasBudgets,
    ${hasWebhooks(account)} AS hasWebhooks`;
 
-const places = `UNION SELECT k.id FROM kin JOIN api_keys k ON k.replaces_key_id = kin.id
+const replacements = `UNION SELECT k.id FROM kin JOIN api_keys k ON k.replaces_key_id = kin.id
   UNION SELECT k.replaces_key_id FROM kin JOIN api_keys k ON k.id = kin.id WHERE k.replaces_key_id IS NOT NULL`;
 
 export const keyKinQueries = {
   above: `WITH RECURSIVE kin (id) AS (
-      SELECT substr(value, 5) FROM json_each(?) WHERE value LIKE 'key:%' ${places}
+      SELECT substr(value, 5) FROM json_each(?) WHERE value LIKE 'key:%' ${replacements}
       UNION SELECT k.created_by_key_id FROM kin JOIN api_keys k ON k.id = kin.id WHERE k.created_by_key_id IS NOT NULL
     ) SELECT id FROM kin`,
   below: `WITH RECURSIVE kin (id) AS (
-      SELECT ? ${places}
+      SELECT ? ${replacements}
       UNION SELECT k.id FROM kin JOIN api_keys k ON k.created_by_key_id = kin.id
     ) SELECT id FROM kin`,
 };

@@ -27,7 +27,7 @@ export function createSpendingParts(engine: SqliteEngine, parts: StoreParts): Sp
   return {
     match: (accountId, facts) => part(() => spending.match(accountId, facts)),
 
-    emit: (event) => part(() => events.tell(event)),
+    emit: (event) => part(() => events.emit(event)),
 
     async withSum(accountId, of, nowMs, work) {
       const sum = await sums.open(accountId, of, nowMs);

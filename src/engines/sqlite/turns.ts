@@ -49,12 +49,12 @@ export function createTurnStore(
      WHERE account_id = ? AND companion_id = ? AND month = ?`,
   );
 
-  function count(place: UsageKey, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
+  function count(key: UsageKey, messages: 0 | 1, turn: SettledTurn | UnkeptTurn): void {
     const { failure } = turn;
     const { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens } = turn.usage;
     const tokens = { inputTokens, outputTokens, cachedTokens, cacheWriteTokens, reasoningTokens };
-    usage.add(place, { ...tokens, messages, errors: failure === null ? 0 : 1, ...costCounts(turn.cost) });
-    if (failure !== null) usage.addFailure(place, failure);
+    usage.add(key, { ...tokens, messages, errors: failure === null ? 0 : 1, ...costCounts(turn.cost) });
+    if (failure !== null) usage.addFailure(key, failure);
   }
 
   /** The visitor's own day is part of what an erasure takes. */
@@ -67,7 +67,7 @@ export function createTurnStore(
     }
     if (turn.events !== null) {
       const lastId = turn.messages.at(-1)?.id ?? null;
-      events.tellTurn(turn.events, key, { newId: turn.conversationId, lastId });
+      events.emitTurn(turn.events, key, { newId: turn.conversationId, lastId });
     }
     if (visitor === null || !visitor.isLimited || !turn.isCounted || key.visitorId === null) return;
     visitorDays.add(key.companionId, key.visitorId, turn.day);
@@ -82,11 +82,11 @@ export function createTurnStore(
       let aboveMs = Number.MAX_SAFE_INTEGER;
       let aboveNumber = Number.MAX_SAFE_INTEGER;
       for (let limit = firstHistoryRead; ; ) {
-        const place = [companionId, sessionId, visitor, aboveMs, aboveNumber] as const;
+        const parameters = [companionId, sessionId, visitor, aboveMs, aboveNumber] as const;
         const rows = await engine.read(() =>
           exceptMessageId === undefined && !withAuthors
-            ? selectHistory.all(...place, limit)
-            : selectSome.all(...place, exceptMessageId ?? "", limit),
+            ? selectHistory.all(...parameters, limit)
+            : selectSome.all(...parameters, exceptMessageId ?? "", limit),
         );
         let bytes = 0;
         for (const { role, text, author } of rows) {
@@ -121,10 +121,10 @@ export function createTurnStore(
         return turn.spend === null ? [] : spending.settle(turn, turn.cost, turn.spend);
       }),
 
-    recordCall: ({ usage: tokens, cost, spend, ...place }) =>
+    recordCall: ({ usage: tokens, cost, spend, ...key }) =>
       engine.append(() => {
-        usage.add(place, { ...tokens, ...costCounts(cost) });
-        return spend === null ? [] : spending.settle(place, cost, spend);
+        usage.add(key, { ...tokens, ...costCounts(cost) });
+        return spend === null ? [] : spending.settle(key, cost, spend);
       }),
 
     countDay: (companionId, day) => engine.read(() => quota.count("messages", companionId, day)),

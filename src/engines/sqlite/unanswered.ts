@@ -11,7 +11,7 @@ const questionsPerSlice = 200;
 
 type GroupRow = Omit<UnansweredQuestion, "question">;
 
-type Place = [companionId: string, sessionId: string, visitorId: string];
+type KeyParameters = [companionId: string, sessionId: string, visitorId: string];
 
 // An asking of a conversation that is gone is gone too, though its row is removed a little later.
 const groups = (condition: string) => `SELECT t.group_id AS id, t.companion_id AS companionId, count(*) AS count,
@@ -36,7 +36,7 @@ export const unansweredQueries = {
 };
 
 export function createUnansweredParts(engine: SqliteEngine, { events }: StoreParts): OwnUnanswered {
-  const selectConversation = engine.query<{ number: number }, Place>(
+  const selectConversation = engine.query<{ number: number }, KeyParameters>(
     "SELECT number FROM conversations WHERE companion_id = ? AND session_id = ? AND visitor_id = ?",
   );
   // The newest first: it was stored just now.
@@ -88,7 +88,7 @@ export function createUnansweredParts(engine: SqliteEngine, { events }: StorePar
           insert.run(number, unanswered.messageId, companionId, unanswered.groupId, null, asked.createdAt);
           deleteOldest.run(companionId, companionId, maxAskings);
           const { event = null } = unanswered;
-          if (event !== null) events.tellOf(key, () => [event]);
+          if (event !== null) events.emitOf(key, () => [event]);
         }
         const replied = seen === null ? null : selectMessage.get(number, seen.messageId);
         if (seen === null || replied === null) return;

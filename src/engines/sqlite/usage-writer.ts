@@ -16,14 +16,14 @@ export interface CountedUsage {
   cost: Cost;
 }
 
-const nobody: Answerer = { model: "", provider: "" };
+const noAnswerer: Answerer = { model: "", provider: "" };
 
 export function createUsageWriter(engine: SqliteEngine) {
   const labels = createUsageLabels(engine);
   const columns = Object.values(counterColumns);
   const added = columns.map((name) => `${name} = ${name} + excluded.${name}`).join(", ");
-  const addTo = (table: string, place: readonly string[]) => {
-    const names = [...place, ...columns];
+  const addTo = (table: string, keys: readonly string[]) => {
+    const names = [...keys, ...columns];
     return engine.query<null, (string | number)[]>(
       `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})
        ON CONFLICT DO UPDATE SET ${added}`,
@@ -62,7 +62,7 @@ export function createUsageWriter(engine: SqliteEngine) {
     add({ accountId, companionId, keyId, day, answeredBy }: UsageKey, added: Partial<UsageCounts>): void {
       const counts = counters.map((name) => added[name] ?? 0);
       const label = companionId === null ? 0 : labels.find(companionId, day);
-      const { model, provider } = answeredBy ?? nobody;
+      const { model, provider } = answeredBy ?? noAnswerer;
       const month = day.slice(0, "YYYY-MM".length);
       addDay.run(accountId, companionId ?? "", day, keyId ?? "", label, model, provider, ...counts);
       addMonth.run(accountId, companionId ?? "", month, keyId ?? "", label, model, provider, ...counts);

@@ -38,8 +38,8 @@ const sumCompanionsQuery = (period: UsagePeriod, condition: string, dimensions: 
   );
 
 /** The day, or month, behind which there are more rows than a slice may have. */
-const placeQuery = ({ table, column }: UsagePeriod, condition: string) =>
-  `SELECT ${column} AS place FROM ${table} WHERE account_id = ? AND ${condition} AND ${column} BETWEEN ? AND ?
+const boundaryQuery = ({ table, column }: UsagePeriod, condition: string) =>
+  `SELECT ${column} AS boundary FROM ${table} WHERE account_id = ? AND ${condition} AND ${column} BETWEEN ? AND ?
    ORDER BY ${column} LIMIT 1 OFFSET ${rowsPerSlice}`;
 const countQuery = ({ table, column }: UsagePeriod) =>
   `SELECT count(*) AS count FROM (SELECT 1 FROM json_each(?) AS wanted CROSS JOIN ${table}
@@ -53,8 +53,8 @@ export const usageQueries = {
   companionsByDay: sumCompanionsQuery(someDay, ofAll, ["day"]),
   labels: sumCompanionsQuery(someDay, ofLabels, []),
   labelsByDay: sumCompanionsQuery(someDay, ofLabels, ["day"]),
-  nextOfAccount: placeQuery({ ...someDay, table: "usage_account_daily" }, ofAll),
-  nextOfCompanion: placeQuery(someDay, "companion_id = ?"),
+  nextOfAccount: boundaryQuery({ ...someDay, table: "usage_account_daily" }, ofAll),
+  nextOfCompanion: boundaryQuery(someDay, "companion_id = ?"),
   countOfCompanions: countQuery(someDay),
   nextCompanion: "SELECT min(companion_id) AS id FROM usage_daily WHERE account_id = ? AND companion_id >= ?",
   companionsOfDay: `SELECT DISTINCT companion_id AS id FROM usage_daily
@@ -104,11 +104,11 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
     for (let from: string | null = period.from; from !== null; ) {
       const start: string = from;
       const { rows, next } = await engine.snapshot(() => {
-        const place = findNext(start);
-        if (place === null) return { rows: sum({ ...period, from: start }), next: null };
-        const found = sum({ ...period, from: start, to: before(place) });
-        if (found.length > 0) return { rows: found, next: place };
-        return { rows: sum({ ...period, from: place, to: place }), next: behind(place) };
+        const boundary = findNext(start);
+        if (boundary === null) return { rows: sum({ ...period, from: start }), next: null };
+        const found = sum({ ...period, from: start, to: before(boundary) });
+        if (found.length > 0) return { rows: found, next: boundary };
+        return { rows: sum({ ...period, from: boundary, to: boundary }), next: behind(boundary) };
       });
       if (rows.length > 0) yield rows;
       from = next;
@@ -135,12 +135,12 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
       if (whole.length > 0) yield whole;
       return;
     }
-    const selectNext = query<{ place: string }>(placeQuery(period, "companion_id = ?"));
+    const selectNext = query<{ boundary: string }>(boundaryQuery(period, "companion_id = ?"));
     for (const id of companionIds) {
       const one = JSON.stringify([id]);
       yield* cut(
         period,
-        (from) => selectNext.get(accountId, id, from, period.to)?.place ?? null,
+        (from) => selectNext.get(accountId, id, from, period.to)?.boundary ?? null,
         (part) => sumOfIds.all(one, accountId, part.from, part.to, ...limits),
       );
     }
@@ -163,10 +163,10 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
 
     sumAccount(accountId, period, dimensions) {
       const sum = query(sumQuery(period, ofAll, dimensions));
-      const selectNext = query<{ place: string }>(placeQuery(period, ofAll));
+      const selectNext = query<{ boundary: string }>(boundaryQuery(period, ofAll));
       return cut(
         period,
-        (from) => selectNext.get(accountId, from, period.to)?.place ?? null,
+        (from) => selectNext.get(accountId, from, period.to)?.boundary ?? null,
         (part) => sum.all(accountId, part.from, part.to),
       );
     },
@@ -204,7 +204,7 @@ function createUsageSource(engine: SqliteEngine): UsageSource {
 }
 
 /** The day, or month, before. */
-function before(place: string): string {
-  const day = toUtcDay(Date.parse(place) - dayMs);
-  return day.slice(0, place.length);
+function before(boundary: string): string {
+  const day = toUtcDay(Date.parse(boundary) - dayMs);
+  return day.slice(0, boundary.length);
 }

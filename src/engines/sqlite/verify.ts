@@ -24,12 +24,12 @@ export function verifySqlite(file: string, depth: Depth): StorageFacts {
 
 /** The same for the database of the directory. Throws `unavailable` if it cannot be examined: then it may well be intact. */
 export function verifyInPlace(dataDir: string): StorageFacts {
-  return lookInPlace(dataDir, (path, open) => verifyOpened(path, "full", open));
+  return readInPlace(dataDir, (path, open) => verifyOpened(path, "full", open));
 }
 
 /** See `StorageEngine.inspectStored`. */
 export function inspectStored(dataDir: string): StoredFacts | null {
-  return lookInPlace(dataDir, (path, open) => {
+  return readInPlace(dataDir, (path, open) => {
     const database = openOrRefuse(path, open);
     try {
       if (Number(readFirst(database, "PRAGMA user_version")) !== schemaAfter(migrations.length)) return null;
@@ -49,7 +49,7 @@ export function inspectStored(dataDir: string): StoredFacts | null {
   });
 }
 
-function lookInPlace<T>(dataDir: string, look: (path: string, open: () => Database) => T): T {
+function readInPlace<T>(dataDir: string, read: (path: string, open: () => Database) => T): T {
   const path = databasePath(dataDir);
   requireReleasedFile(path);
   const obstacle = findFileObstacle(dataDir, path);
@@ -62,7 +62,7 @@ function lookInPlace<T>(dataDir: string, look: (path: string, open: () => Databa
   }
   if (obstacle !== null && !isReadOnly) throw explainOpenFailure(dataDir, path, new Error("it may not be opened"));
   try {
-    return look(path, () => (isReadOnly ? openUnchanging(path) : new Database(path, { readonly: true })));
+    return read(path, () => (isReadOnly ? openUnchanging(path) : new Database(path, { readonly: true })));
   } catch (error) {
     if (!(error instanceof AppError) || !isOutOfReach(error.cause)) throw error;
     throw new AppError("unavailable", `${path} cannot be looked at now.`, { cause: error.cause });

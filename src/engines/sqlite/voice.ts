@@ -17,7 +17,7 @@ import { tables } from "./tables.ts";
 type TakenSession = Pick<
   StoredRow<typeof tables.voiceSessions>,
   "companionId" | "sessionId" | "visitorId" | "sealedVisitor" | "accountId" | "keyId" | "day" | "reservationId"
-> & { metadata: string; tellsEvents: number };
+> & { metadata: string; hasWebhooks: number };
 
 export function createVoiceCounting(
   engine: SqliteEngine,
@@ -31,7 +31,7 @@ export function createVoiceCounting(
      RETURNING companion_id AS companionId, session_id AS sessionId, visitor_id AS visitorId,
        sealed_visitor AS sealedVisitor, account_id AS accountId, key_id AS keyId, day, reservation_id AS reservationId,
        (SELECT metadata FROM companions WHERE id = companion_id) AS metadata,
-       ${hasWebhooks("account_id")} AS tellsEvents`,
+       ${hasWebhooks("account_id")} AS hasWebhooks`,
   );
 
   /** Under the session's key and day; in usage under a later one, once that is over. */
@@ -71,10 +71,10 @@ export function createVoiceCounting(
         });
         const facts = { clientId: null, endCode: null, sealedVisitor };
         const isAdded = conversations.add(key, conversationId, said, facts);
-        if (session.tellsEvents === 1 && messages.length > 0) {
+        if (session.hasWebhooks === 1 && messages.length > 0) {
           const metadata = JSON.parse(session.metadata);
           const kept = { accountId: session.accountId, key, sealedVisitor, metadata, newId: conversationId, messages };
-          events.tellOf(key, (id) => transcriptEvents(kept, id));
+          events.emitOf(key, (id) => transcriptEvents(kept, id));
         }
         return { isAdded, reached: spoken === null ? [] : settle(session, spoken) };
       }),

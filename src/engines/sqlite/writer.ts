@@ -102,7 +102,7 @@ export class WriteQueue {
 
   /**
    * A sync failed. It is never tried again: the system may have dropped the pages that it could not write, and would
-   * report success. What is on disk is only known to whoever opens the file next.
+   * report success. What is on disk is only known to the process that opens the file next.
    */
   lose(error: unknown): void {
     if (this.#isLost) return;

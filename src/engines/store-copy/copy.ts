@@ -11,12 +11,12 @@ import { openSqliteTarget } from "./sqlite-target.ts";
 import { type CopiedTable, copiedTables, type Row } from "./tables.ts";
 
 /** A store of either engine. */
-export type Place = { engine: "sqlite"; dataDir: string } | { engine: "postgres"; url: string };
+export type StoreLocation = { engine: "sqlite"; dataDir: string } | { engine: "postgres"; url: string };
 
 export interface CopyOptions {
-  from: Place;
+  from: StoreLocation;
   /** Of the other engine. */
-  to: Place;
+  to: StoreLocation;
   observer?: CopyObserver;
   /** The most rows that a page has. */
   maxRows?: number;

@@ -95,9 +95,9 @@ function selectPage(table: CopiedTable, isBehind: boolean, limit: number): strin
   const values = columns.map((column) =>
     column.kind === "bytes" ? `encode(t."${column.name}", 'hex')` : `t."${column.name}"`,
   );
-  const keyColumns = key.map((place) => columns[place]);
+  const keyColumns = key.map((index) => columns[index]);
   const names = keyColumns.map((column) => `"${column?.name}"`).join(", ");
-  const bounds = keyColumns.map((column, place) => `$${place + 1}${casts[column?.kind ?? "text"] ?? ""}`).join(", ");
+  const bounds = keyColumns.map((column, index) => `$${index + 1}${casts[column?.kind ?? "text"] ?? ""}`).join(", ");
   const behind = isBehind ? `WHERE (${names}) > (${bounds})` : "";
   const rows = `SELECT * FROM "${name}" ${behind} ORDER BY ${names} LIMIT ${limit}`;
   return `SELECT json_build_array(${values.join(", ")})::text AS row FROM (${fitting(table, names, rows)}) AS t
@@ -121,6 +121,6 @@ function toPage(table: CopiedTable, texts: readonly { row: string }[]): Page {
     return JSON.parse(row) as Row;
   });
   const last = rows.at(-1);
-  const lastKey = last === undefined ? null : (table.key.map((place) => last[place]) as unknown as Key);
+  const lastKey = last === undefined ? null : (table.key.map((index) => last[index]) as unknown as Key);
   return { rows, bytes, replaced: 0, last: lastKey };
 }

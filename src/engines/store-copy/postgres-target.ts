@@ -116,17 +116,17 @@ const sent: Readonly<Record<Kind, { array: string; value?: (column: string) => s
 /** One statement, and so one transaction, whose first parameters are the progress. */
 function insertPage({ name, columns }: CopiedTable): string {
   const names = columns.map((column) => `"${column.name}"`).join(", ");
-  const values = columns.map(({ kind }, place) => sent[kind].value?.(`c${place}`) ?? `c${place}`).join(", ");
-  const arrays = columns.map(({ kind }, place) => `$${place + 5}::${sent[kind].array}`).join(", ");
-  const places = columns.map((_, place) => `c${place}`).join(", ");
+  const values = columns.map(({ kind }, index) => sent[kind].value?.(`c${index}`) ?? `c${index}`).join(", ");
+  const arrays = columns.map(({ kind }, index) => `$${index + 5}::${sent[kind].array}`).join(", ");
+  const aliases = columns.map((_, index) => `c${index}`).join(", ");
   return `WITH noted AS (
       INSERT INTO companiond_copy (table_name, last_key, rows, replaced)
       VALUES ($1, $2, $3::float8::bigint, $4::float8::bigint)
       ON CONFLICT (table_name) DO UPDATE
         SET last_key = excluded.last_key, rows = excluded.rows, replaced = excluded.replaced)
-    INSERT INTO "${name}" (${names}) SELECT ${values} FROM unnest(${arrays}) AS page (${places})`;
+    INSERT INTO "${name}" (${names}) SELECT ${values} FROM unnest(${arrays}) AS page (${aliases})`;
 }
 
 function toColumns({ columns }: CopiedTable, rows: readonly Row[]): Parameter[] {
-  return columns.map((_, place) => rows.map((row) => row[place] ?? null));
+  return columns.map((_, index) => rows.map((row) => row[index] ?? null));
 }

@@ -8,7 +8,7 @@ export function createSqliteReader(database: Database): Pick<ReadableEnd, "readP
     async readPage(table, after, limit) {
       // SQLite blocks the event loop: what was just sent to the other engine has to leave first.
       await new Promise((resolve) => setImmediate(resolve));
-      const parameters = (after ?? []).map((value, place) => writeBytes(keyKind(table, place), value));
+      const parameters = (after ?? []).map((value, index) => writeBytes(keyKind(table, index), value));
       const fitting = countFitting(database, table, [...parameters, limit]);
       const select = database.query(selectPage(table, namesOf(table), after !== null));
       return toPage(table, select.values(...parameters, fitting) as StoredValue[][]);
@@ -16,9 +16,9 @@ export function createSqliteReader(database: Database): Pick<ReadableEnd, "readP
   };
 }
 
-export function keyKind({ key, columns }: CopiedTable, place: number) {
-  const kind = columns[key[place] ?? -1]?.kind;
-  if (kind === undefined) throw new Error(`the key has no column ${place}`);
+export function keyKind({ key, columns }: CopiedTable, index: number) {
+  const kind = columns[key[index] ?? -1]?.kind;
+  if (kind === undefined) throw new Error(`the key has no column ${index}`);
   return kind;
 }
 
@@ -43,9 +43,9 @@ function countFitting(database: Database, table: CopiedTable, parameters: readon
 }
 
 function selectPage(table: CopiedTable, names: string, isBehind: boolean): string {
-  const key = table.key.map((place) => `"${table.columns[place]?.name}"`).join(", ");
-  const places = table.key.map(() => "?").join(", ");
-  const behind = isBehind ? ` AND (${key}) > (${places})` : "";
+  const key = table.key.map((index) => `"${table.columns[index]?.name}"`).join(", ");
+  const placeholders = table.key.map(() => "?").join(", ");
+  const behind = isBehind ? ` AND (${key}) > (${placeholders})` : "";
   return `SELECT ${names} FROM "${table.name}" WHERE ${table.sqliteRows}${behind} ORDER BY ${key} LIMIT ?`;
 }
 
@@ -58,7 +58,7 @@ function toPage(table: CopiedTable, stored: readonly StoredValue[][]): Page {
     return fromSqlite(table, values, onReplaced);
   });
   const last = stored.at(-1);
-  return { rows, bytes, replaced, last: last === undefined ? null : table.key.map((place) => toKeyPart(last[place])) };
+  return { rows, bytes, replaced, last: last === undefined ? null : table.key.map((index) => toKeyPart(last[index])) };
 }
 
 function sizeOf(value: StoredValue): number {
@@ -81,8 +81,8 @@ const postgresMark = "\u0001";
 
 /** The row as both engines can give it; `onReplaced` is called for each text that lost a NUL. */
 function fromSqlite({ columns }: CopiedTable, stored: readonly StoredValue[], onReplaced: () => void): Row {
-  return columns.map(({ kind }, place) => {
-    const value = stored[place] ?? null;
+  return columns.map(({ kind }, index) => {
+    const value = stored[index] ?? null;
     if (kind === "text" && typeof value === "string" && value.includes("\0")) {
       onReplaced();
       return value.replaceAll("\0", "\ufffd");
@@ -100,7 +100,7 @@ function read(kind: Kind, value: StoredValue): Value {
 }
 
 export function toSqlite({ columns }: CopiedTable, row: Row): SQLQueryBindings[] {
-  return columns.map(({ kind }, place) => write(kind, row[place] ?? null));
+  return columns.map(({ kind }, index) => write(kind, row[index] ?? null));
 }
 
 /** Also for values of a key, which are the stored ones with bytes in hexadecimal. */

@@ -146,8 +146,8 @@ function inTransaction(database: StoreDatabase, work: () => void): void {
 
 function insert(database: StoreDatabase, table: CopiedTable, rows: readonly Row[]): void {
   const names = table.columns.map(({ name }) => `"${name}"`).join(", ");
-  const places = table.columns.map(() => "?").join(", ");
-  const statement = database.query(`INSERT INTO "${table.name}" (${names}) VALUES (${places})`);
+  const placeholders = table.columns.map(() => "?").join(", ");
+  const statement = database.query(`INSERT INTO "${table.name}" (${names}) VALUES (${placeholders})`);
   for (const row of rows) statement.run(...toSqlite(table, row));
 }
 

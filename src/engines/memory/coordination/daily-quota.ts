@@ -64,9 +64,9 @@ export class MemoryDailyQuota {
     return new HeldReservation(this, count);
   }
 
-  /** Ends a reservation, of which so much is given back. Only for itself. */
-  close(count: DayCount, givenBack: number): void {
-    if (count.used !== null) count.used -= givenBack;
+  /** Ends a reservation, and refunds so much of it. Only for itself. */
+  close(count: DayCount, refunded: number): void {
+    if (count.used !== null) count.used -= refunded;
     this.#letGo(count);
   }
 
@@ -136,8 +136,8 @@ class HeldReservation implements Reservation {
     this.#close(0);
   }
 
-  #close(givenBack: number): void {
-    if (this.#count !== null) this.#quota.close(this.#count, givenBack);
+  #close(refunded: number): void {
+    if (this.#count !== null) this.#quota.close(this.#count, refunded);
     this.#count = null;
   }
 }

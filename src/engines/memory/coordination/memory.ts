@@ -56,9 +56,9 @@ function createTurnGate({ clock, countMessages, countVisitorMessages }: MemoryCo
   return {
     async enter(entry, signal) {
       const { queueKey } = entry;
-      const place = queueKey === null ? waitsForNone : queue.enter(queueKey, signal);
-      if (place === null) return { isAdmitted: false, reason: "queue_full", retryAfterSeconds: 1 };
-      const leaveQueue = await place;
+      const turn = queueKey === null ? waitsForNone : queue.enter(queueKey, signal);
+      if (turn === null) return { isAdmitted: false, reason: "queue_full", retryAfterSeconds: 1 };
+      const leaveQueue = await turn;
       try {
         const message = await reserve(entry);
         if (!message.isAdmitted) {

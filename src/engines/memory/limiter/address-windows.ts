@@ -67,18 +67,18 @@ export class AddressWindows {
     return this.#table.size;
   }
 
-  /** While fewer than `most` slots are in use; 0 adds no one. `nowMs`: whole milliseconds that never go back. */
-  admit(key: AddressKey, nowMs: number, most: number): Verdict {
+  /** While fewer than `maxSlots` slots are in use; 0 adds no one. `nowMs`: whole milliseconds that never go back. */
+  admit(key: AddressKey, nowMs: number, maxSlots: number): Verdict {
     this.#forgetExpired(nowMs);
     const table = this.#table;
     const { limit, windowMs } = this.#rule;
     let record = table.find(key.high, key.low);
     if (record !== 0) table.touch(record);
-    else if (most > 0) record = this.#addSubject(key);
+    else if (maxSlots > 0) record = this.#addSubject(key);
     else return { isAdmitted: false, rule: this.#rule, remaining: limit, resetMs: windowMs };
 
     let count = this.#dropExpired(record, nowMs);
-    const isAdmitted = count < most;
+    const isAdmitted = count < maxSlots;
     if (isAdmitted) {
       const countAt = table.numbersAt(record);
       if (count > 0) table.numbers[countAt + count] = table.stamp(record);

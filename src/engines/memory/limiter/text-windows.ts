@@ -27,11 +27,11 @@ export class TextWindows {
     return this.#windows.size;
   }
 
-  /** While fewer than `most` slots are in use; 0 adds no subject. `nowMs`: whole milliseconds that never go back. */
-  admit(subject: string, nowMs: number, most: number): Verdict {
+  /** While fewer than `maxSlots` slots are in use; 0 adds no subject. `nowMs`: whole milliseconds that never go back. */
+  admit(subject: string, nowMs: number, maxSlots: number): Verdict {
     const rule = this.#rule;
-    const window = this.#find(subject, nowMs) ?? (most > 0 ? this.#addSubject(subject) : null);
-    const isAdmitted = window !== null && window.count < most;
+    const window = this.#find(subject, nowMs) ?? (maxSlots > 0 ? this.#addSubject(subject) : null);
+    const isAdmitted = window !== null && window.count < maxSlots;
     if (isAdmitted) note(window, nowMs, rule.limit);
     const count = window?.count ?? 0;
     const oldestMs = window === null || count === 0 ? nowMs : oldestOf(window);

@@ -62,8 +62,8 @@ export function mapColumns<Described extends Table, Hidden extends FieldOf<Descr
         // SQLite assigns the numbers itself.
         written = list().filter(({ field }) => field !== "number");
         const names = written.map(({ column }) => column.name);
-        const places = names.map(() => "?").join(", ");
-        return `INSERT INTO ${getTableName(table)} (${names.join(", ")}) VALUES (${places}) ${ending}`;
+        const placeholders = names.map(() => "?").join(", ");
+        return `INSERT INTO ${getTableName(table)} (${names.join(", ")}) VALUES (${placeholders}) ${ending}`;
       });
       return (row: Omit<Row<Described>, "number">, ...more: SQLQueryBindings[]): Returned | null => {
         const { statement } = query;

@@ -36,7 +36,7 @@ export function toMessage(row: MessageRow): Message {
 export function createMessageInsert(engine: SqliteEngine) {
   const insert = messageColumns.createInsert(engine);
   return (
-    place: { conversationNumber: number; seq: number },
+    position: { conversationNumber: number; seq: number },
     message: Message,
     delayMs: number,
     mark: ExchangeMark,
@@ -46,7 +46,7 @@ export function createMessageInsert(engine: SqliteEngine) {
     const companionVersion = message.companionVersion ?? null;
     insert({
       ...message,
-      ...place,
+      ...position,
       companionVersion,
       createdAt,
       text: textOf(message),
