@@ -105,7 +105,7 @@ export function createAccessLog(
     watchRoute(request, facts, counts, response) {
       whenAnswered(response, (status) => finish(request, facts, counts, status));
     },
-    close: refusals.tell,
+    close: refusals.flush,
   };
 }
 
