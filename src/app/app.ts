@@ -81,7 +81,7 @@ function createSite(services: Services, routes: readonly Route[]) {
   const site = new Elysia({
     name: "companiond",
     aot: true,
-    // Elysia looks for the path from a fixed position: with `true` after `https://` and three characters of a host,
+    // Elysia searches for the path from a fixed position: with `true` after `https://` and three characters of a host,
     // with `false` right after `http://`, where `http://app/` has its host and `https://` its second slash.
     handler: { standardHostname: services.settings.isTls },
   })

@@ -24,8 +24,8 @@ export interface ServerOptions {
   /** Where other instances reach this one; by default the address that it listens on. */
   instanceUrl?: string | null;
   /**
-   * When sources and deliveries that an earlier server left are looked for, by default 50 ms after the start, since a
-   * seventh of it went into that. In tests 0: at once, before they make their own.
+   * When sources and deliveries that an earlier server left are read, by default 50 ms after the start, since a
+   * seventh of it went into that. In tests 0: immediately, before they make their own.
    */
   wakeAfterMs?: number;
   /** How the end waits for proxies, and for open replies. Replaced in tests. */
