@@ -87,13 +87,8 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     if (config.server.acme === null) return null;
     // Loaded only here: a server without a domain must not pay for it.
     const { openCertificates } = await import("./certificates.ts");
-    const location = { dataDir: config.dataDir, texts: opened.certificateTexts, sealing };
-    return await openCertificates(config.server.acme, location, {
-      duties: coordination.duties,
-      clock,
-      log,
-      measurements,
-    });
+    const parts = { dataDir: config.dataDir, texts: opened.certificateTexts, sealing };
+    return await openCertificates(config.server.acme, parts, { duties: coordination.duties, clock, log, measurements });
   });
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
