@@ -7,8 +7,8 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { brotliCompressSync, constants as zlib } from "node:zlib";
-import { type DocsLink, type DocsPlace, framePage } from "../src/api/docs/frame.ts";
-import { guidesHref } from "../src/api/docs/places.ts";
+import { type DocsEntry, type DocsLink, framePage } from "../src/api/docs/frame.ts";
+import { guidesHref } from "../src/api/docs/navigation.ts";
 import { escapeHtml } from "../src/http/html.ts";
 import { anchorOf, type GuideFile, guideFiles, hrefOf, readText, root, sampleFiles } from "./guide-files.ts";
 import { hashOf, writeWhole } from "./web-assets.ts";
@@ -23,16 +23,16 @@ export interface GuidePage {
 
 export function renderGuides(): GuidePage[] {
   const rendered = guideFiles.map((file) => ({ file, ...renderGuide(file) }));
-  const places: DocsPlace[] = [
+  const entries: DocsEntry[] = [
     { href: guidesHref, text: "All guides", parts: [] },
     { href: "/docs", text: "API reference", parts: [] },
     ...rendered.map(({ file, title, parts }) => ({ href: hrefTo(file), text: title, parts, group: file.group })),
   ];
-  const list = framePage({ title: "Guides", href: guidesHref, places, body: renderList(places) });
+  const list = framePage({ title: "Guides", href: guidesHref, entries, body: renderList(entries) });
   return [
     { name: "", html: list },
     ...rendered.map(({ file, title, parts, body }) => {
-      const framed = { title, href: hrefTo(file), places, body: withContents(body, parts) };
+      const framed = { title, href: hrefTo(file), entries, body: withContents(body, parts) };
       return { name: file.name, html: framePage(framed) };
     }),
   ];
@@ -118,8 +118,8 @@ function withContents(body: string, parts: readonly DocsLink[]): string {
   return `<article class="guide">${body.replace("</h1>", `</h1>\n${contents}`)}</article>`;
 }
 
-function renderList(places: readonly DocsPlace[]): string {
-  const groups = Map.groupBy(places, ({ group }) => group);
+function renderList(entries: readonly DocsEntry[]): string {
+  const groups = Map.groupBy(entries, ({ group }) => group);
   const lists = [...groups]
     .filter(([group]) => group !== undefined)
     .map(([group, members]) => {

@@ -1,8 +1,8 @@
 /** What is written from the table of commands: the manual page and the completions. */
 import { makeCommands } from "../../src/cli/commands.ts";
 import { writeBashCompletion } from "../../src/cli/completion/bash.ts";
+import { describeCompletions } from "../../src/cli/completion/completed-actions.ts";
 import { writeFishCompletion } from "../../src/cli/completion/fish.ts";
-import { describeCompletions } from "../../src/cli/completion/places.ts";
 import { writeZshCompletion } from "../../src/cli/completion/zsh.ts";
 import type { ReleaseTexts } from "./deb-files.ts";
 import { renderManPage } from "./man-page.ts";

@@ -4,7 +4,7 @@
  */
 import { Elysia } from "elysia";
 import { embedConfigRoute } from "../api/embed/index.ts";
-import { createInstanceDoor, type InstanceDoor } from "../api/instances/index.ts";
+import { createInstanceEndpoint, type InstanceEndpoint } from "../api/instances/index.ts";
 import type { Services } from "../core/dependencies.ts";
 import { AppError } from "../domain/errors.ts";
 import { apiCors } from "../http/cors.ts";
@@ -34,7 +34,7 @@ export interface App {
   /** Routes that a listener finds without the others. */
   readonly directRoutes: readonly DirectRoute[];
   /** Where other instances come in: none of the routes either. */
-  readonly instanceDoor: InstanceDoor;
+  readonly instanceEndpoint: InstanceEndpoint;
 }
 
 export function createApp(services: Services): App {
@@ -64,7 +64,7 @@ export function createApp(services: Services): App {
     fetch: async (request) => (await siteFor(request.url)).fetch(request),
     listRoutes: async () => [...publicSite.routes, ...(await openManagementSite()).routes],
     directRoutes: [embedConfigRoute(services)],
-    instanceDoor: createInstanceDoor(services, (...call) => answerReplyCall(services, ...call)),
+    instanceEndpoint: createInstanceEndpoint(services, (...call) => answerReplyCall(services, ...call)),
   };
 }
 
@@ -81,7 +81,7 @@ function createSite(services: Services, routes: readonly Route[]) {
   const site = new Elysia({
     name: "companiond",
     aot: true,
-    // Elysia looks for the path from a fixed position: with `true` after `https://` and three characters of a host,
+    // Elysia searches for the path from a fixed position: with `true` after `https://` and three characters of a host,
     // with `false` right after `http://`, where `http://app/` has its host and `https://` its second slash.
     handler: { standardHostname: services.settings.isTls },
   })

@@ -12,7 +12,7 @@ import { createSharedCertificateStore } from "../engines/certificate-stores/shar
 import type { Probe } from "../lib/probe.ts";
 import type { Sealing } from "../lib/sealing.ts";
 
-interface Place {
+interface CertificateStoreParts {
   dataDir: string;
   /** Null: the certificate is in the data directory. */
   texts: CertificateTexts | null;
@@ -34,7 +34,7 @@ const outcomes = ["obtained", "failed"] as const;
 
 export async function openCertificates(
   { domains, email, directory }: Domains,
-  place: Place,
+  parts: CertificateStoreParts,
   { measurements, ...wiring }: Wiring,
 ): Promise<ManagedCertificates> {
   const counts = { obtained: 0, failed: 0 };
@@ -44,7 +44,7 @@ export async function openCertificates(
     email,
     directory,
     authority: createAcmeAuthority(directory),
-    store: openCertificateStore(place),
+    store: openCertificateStore(parts),
     checkName: createNameCheck(),
     count: (outcome) => void counts[outcome]++,
   });
@@ -64,7 +64,7 @@ export async function openCertificates(
   return certificates;
 }
 
-function openCertificateStore({ dataDir, texts, sealing }: Place): CertificateStore {
+function openCertificateStore({ dataDir, texts, sealing }: CertificateStoreParts): CertificateStore {
   return texts === null
     ? createFileCertificateStore(join(dataDir, "certificates"))
     : createSharedCertificateStore(texts, sealing);

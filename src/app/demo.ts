@@ -33,7 +33,7 @@ export async function ensureDemo(store: Store, ids: IdSource, audit: () => Write
   let [ada] = items;
   if (ada === undefined) {
     const embedToken = { id: ids.uuid(), token: makeEmbedToken(ids.secret) };
-    // Enabled once all of it is there: whoever stops before that goes on at the next start.
+    // Enabled once all of it is there: a start that is interrupted goes on at the next one.
     const settings = { ...demoSettings, id: ids.uuid(), createdByKeyId: null, embedToken, enabled: false };
     ada = await store.companions.create(account.id, settings, audit());
   }
@@ -74,7 +74,7 @@ async function ensureAccount(store: Store, ids: IdSource, audit: () => WriteCont
   const found = await store.accounts.findByEmail(demoEmail);
   if (found !== null) return found;
   try {
-    // Without a password nobody can sign in to it.
+    // Without a password no one can sign in to it.
     const account = { id: ids.uuid(), email: demoEmail, plan: "free", role: "owner", passwordHash: null } as const;
     return await store.accounts.create(account, audit());
   } catch (error) {

@@ -15,7 +15,7 @@ export async function openWindows(
   { limiter, signInFailures, log }: Windows & { log: Log },
 ): Promise<Windows & { probes: readonly Probe[]; close(): void }> {
   if (redisUrl === null) return { limiter, signInFailures, probes: [], close() {} };
-  // Loaded only here: whoever has no Redis must not pay for it.
+  // Loaded only here: a server without Redis must not pay for it.
   const [{ openRedis }, { createRedisLimiter }, { createRedisSignInFailures }] = await Promise.all([
     import("../engines/redis/open.ts"),
     import("../engines/redis/limiter.ts"),

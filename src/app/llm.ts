@@ -51,7 +51,7 @@ export interface ChainsConfig extends LlmConfig, ModelRoutes {
   }[];
 }
 
-/** The demo is used only if nothing is configured: never in place of a provider that fails. */
+/** The demo is used only if nothing is configured: never instead of a provider that fails. */
 export function openLlmProvider(config: LlmConfig, { log }: { log: Log }): LlmProvider {
   const plain = openPlain(config, log);
   if (plain !== null) return plain;
@@ -69,7 +69,7 @@ function openPlain(config: LlmConfig, log: Log): AttemptingProvider | null {
 
 export interface OpenedLlm {
   llm: LlmProvider;
-  /** Whether it tells `calls` of each call by itself, since one reply may take several. */
+  /** Whether it reports each call to `calls` itself, since one reply may take several. */
   tellsCalls: boolean;
   probes: readonly Probe[];
 }

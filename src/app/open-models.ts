@@ -1,6 +1,6 @@
 /** The language models of a server: who answers, how each does, and which are about to be shut down. */
 import type { Config } from "../config/config.ts";
-import { findPlace } from "../config/providers.ts";
+import { findLocation } from "../config/providers.ts";
 import type { Measurements } from "../core/metrics/measurements.ts";
 import { createModelDates } from "../core/metrics/model-dates.ts";
 import { createProviderHealth, watchProvider } from "../core/metrics/provider-health.ts";
@@ -20,7 +20,7 @@ interface ModelParts {
 
 export function openModels(config: Config["llm"], { log, clock, measurements, datesAfterMs }: ModelParts) {
   const { calls, providerHealth } = createProviderHealth({
-    findPlace: (name) => findPlace(config, name),
+    findPlace: (name) => findLocation(config, name),
     nowMs: () => clock.nowMs(),
     measurements,
   });

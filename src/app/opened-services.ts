@@ -10,7 +10,7 @@ import type { Log } from "../lib/log.ts";
 import type { After } from "../lib/spaced-queue.ts";
 
 export interface OpenedServices extends Services {
-  /** Null without `--domain`. Whoever listens starts it; `close` stops it. */
+  /** Null without `--domain`. The listener's caller starts it; `close` stops it. */
   readonly certificates: ManagedCertificates | null;
   /** Resolves with the reason once it can no longer be known what is on disk: the process has to end. */
   readonly lost: Promise<unknown>;
@@ -24,7 +24,7 @@ export interface ServiceOverrides {
   ids?: IdSource;
   log?: Log;
   storage?: (erasures: ErasureMarks) => Promise<OpenedStorage>;
-  /** Times the replies that nobody reads. */
+  /** Times the replies that no one reads. */
   after?: After;
   signInPace?: SignInPace;
   /** When providers are asked for their models first, after the start. */

@@ -42,15 +42,15 @@ export function createSealedSecrets({
   store,
   countOthers = null,
 }: SealedSecretsOptions): SealedSecrets {
-  const place = { secretKey, dataDir };
-  const source = nameKey(place);
+  const location = { secretKey, dataDir };
+  const source = nameKey(location);
   let opened: Promise<Sealing> | null = null;
 
   /** The key, proven to be the one that sealed everything else. */
   async function openProven(): Promise<Sealing> {
     const proof = await store.serverSecrets.find(proofName);
     const isBound = proof !== null && (await hasHolders());
-    const key = await openKey(place, !isBound);
+    const key = await openKey(location, !isBound);
     if (proof !== null && (await isProof(key, proof))) return key;
     if (isBound) throw new Error(`${source} is a different key than before`);
     if (proof !== null && countOthers !== null && (await countOthers()) > 0) throw keyDiffers(source);
@@ -77,7 +77,7 @@ export function createSealedSecrets({
     hasSealed: async () => (await store.serverSecrets.find(proofName)) !== null,
     async check() {
       const proof = await store.serverSecrets.find(proofName);
-      const problem = proof === null ? null : await findKeyProblem(place, proof);
+      const problem = proof === null ? null : await findKeyProblem(location, proof);
       if (problem !== null) {
         const lost = await listLost();
         if (lost.length > 0) throw keyLost(problem, lost);
@@ -111,16 +111,16 @@ export function createSealedSecrets({
   }
 }
 
-type KeyPlace = Pick<SealedSecretsOptions, "secretKey" | "dataDir">;
+type KeyLocation = Pick<SealedSecretsOptions, "secretKey" | "dataDir">;
 
 /** The setting, or the file. */
-export function nameKey({ secretKey, dataDir }: KeyPlace): string {
+export function nameKey({ secretKey, dataDir }: KeyLocation): string {
   return secretKey === null ? join(dataDir, "secret.key") : "COMPANIOND_SECRET_KEY";
 }
 
-function openKey(place: KeyPlace, mayMake: boolean): Promise<Sealing> {
-  const path = nameKey(place);
-  const text = place.secretKey ?? readKeyFile(path) ?? (mayMake ? makeKeyFile(path) : null);
+function openKey(location: KeyLocation, mayMake: boolean): Promise<Sealing> {
+  const path = nameKey(location);
+  const text = location.secretKey ?? readKeyFile(path) ?? (mayMake ? makeKeyFile(path) : null);
   if (text === null) throw new Error(`${path} is missing, and COMPANIOND_SECRET_KEY is not set`);
   const key = readSealingKey(text);
   if (key === null) throw new Error(`${path} does not contain 32 bytes in base64`);
@@ -128,10 +128,12 @@ function openKey(place: KeyPlace, mayMake: boolean): Promise<Sealing> {
 }
 
 /** Why this key does not open what is sealed, as the end of a sentence; null if it does. Without a proof, it only has to be one. */
-export async function findKeyProblem(place: KeyPlace, proof: string | null): Promise<string | null> {
+export async function findKeyProblem(location: KeyLocation, proof: string | null): Promise<string | null> {
   try {
-    const key = await openKey(place, false);
-    return proof === null || (await isProof(key, proof)) ? null : `${nameKey(place)} is not the key that sealed them`;
+    const key = await openKey(location, false);
+    return proof === null || (await isProof(key, proof))
+      ? null
+      : `${nameKey(location)} is not the key that sealed them`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -194,7 +196,7 @@ function readKeyFile(path: string): string | null {
 function makeKeyFile(path: string): string {
   const partial = `${path}.${process.pid}.partial`;
   rmSync(partial, { force: true });
-  // Never through a link that somebody put there.
+  // Never through a link that someone put there.
   const file = openSync(partial, "wx", 0o600);
   try {
     writeSync(file, `${makeSealingKey()}\n`);

@@ -1,4 +1,4 @@
-/** The fuse box: the only place that knows which engine is behind which contract. */
+/** The composition root: the only file that knows which engine is behind which contract. */
 import type { Config } from "../config/config.ts";
 import { batchBodyLimits, createRateRules, webhookBodyLimits } from "../contracts/limiter/rules.ts";
 import { createEventDelivery } from "../core/events/delivery.ts";
@@ -85,10 +85,10 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   );
   const certificates = await closeOnFailure(store, async () => {
     if (config.server.acme === null) return null;
-    // Loaded only here: whoever has no domain must not pay for it.
+    // Loaded only here: a server without a domain must not pay for it.
     const { openCertificates } = await import("./certificates.ts");
-    const place = { dataDir: config.dataDir, texts: opened.certificateTexts, sealing };
-    return await openCertificates(config.server.acme, place, { duties: coordination.duties, clock, log, measurements });
+    const parts = { dataDir: config.dataDir, texts: opened.certificateTexts, sealing };
+    return await openCertificates(config.server.acme, parts, { duties: coordination.duties, clock, log, measurements });
   });
   const lifecycle = { isDraining: false };
   const webhookBodies = createBodyBudget(webhookBodyLimits);
@@ -124,7 +124,7 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
     return openToolEngines(outgoing, { clock, log });
   });
   const events = createEventDelivery({ ...base, outgoing, sealing, visitors });
-  // Loaded only here: whoever sends no mail must not pay for it.
+  // Loaded only here: a server that sends no mail must not pay for it.
   const mail =
     config.mail && (await import("./mail.ts")).openMail(config.mail, { ...base, sealing }, settings.publicUrl);
   const live = createLiveHub({

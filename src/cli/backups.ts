@@ -27,10 +27,10 @@ const list: Action = {
     const local = listLocal(config);
     let stored: Listed[] = [];
     let problem: string | null = null;
-    const place = config.backup.storage;
-    if (place !== null) {
+    const storage = config.backup.storage;
+    if (storage !== null) {
       try {
-        const found = await askStorage(input.io.environment, place, "list", { ageRecipient: null });
+        const found = await askStorage(input.io.environment, storage, "list", { ageRecipient: null });
         stored = found.map(({ name, bytes }) => ({ name, created_at: writeMadeAt(name), bytes, where: "s3" }));
       } catch (error) {
         if (!(error instanceof CommandFailure)) throw error;

@@ -157,7 +157,7 @@ export interface CliIo {
   /** Whether standard output is a terminal. */
   isTerminal: boolean;
   /** Where standard error goes: where standard output goes, to a terminal, or elsewhere. */
-  errorPlace: "output" | "terminal" | "elsewhere";
+  errorTarget: "output" | "terminal" | "elsewhere";
   /** Whether someone can be asked: standard input and standard error are a terminal. */
   canAsk: boolean;
   /** Writes the question to standard error, and resolves with one line of standard input, without its end. */

@@ -1,8 +1,8 @@
 /** `companiond completion`: prints what a shell needs to complete commands, options and files. */
 import type { Action, Command } from "./command.ts";
 import { writeBashCompletion } from "./completion/bash.ts";
+import { type Completed, describeCompletions } from "./completion/completed-actions.ts";
 import { writeFishCompletion } from "./completion/fish.ts";
-import { type Completed, describeCompletions } from "./completion/places.ts";
 import { writeZshCompletion } from "./completion/zsh.ts";
 
 const shells: Readonly<Record<string, { write: (completed: Completed) => string; load: string }>> = {

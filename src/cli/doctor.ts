@@ -9,10 +9,10 @@ import { fail, off } from "./doctor/finding.ts";
 import { examineDefaultModel, hasStopBudgets } from "./doctor/models.ts";
 import { examineDomainPorts, examinePort } from "./doctor/network.ts";
 import { examineRunning, toServerConfig } from "./doctor/running.ts";
-import { listLooks, runLooks } from "./doctor/small-checks.ts";
+import { listChecks, runChecks } from "./doctor/small-checks.ts";
 import { findUnreadSettings } from "./unread-settings.ts";
 
-const machineLooks = ["data directory", "disk"];
+const machineChecks = ["data directory", "disk"];
 
 export const doctorCommand = singleCommand({
   name: "doctor",
@@ -57,13 +57,13 @@ async function examine(input: ActionInput): Promise<Finding[]> {
       `${unread ?? "To ask a server that runs elsewhere, add its --data-dir"}.`,
   );
   if (config === null) return [none, ...problems];
-  return await runLooks([
-    { name: "server", look: () => none },
-    { name: "data directory", look: () => examineData(config) },
-    { name: "prices", look: () => examineDefaultModel(config, () => hasStopBudgets(config)) },
-    { name: "port", look: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
-    { name: "certificate", look: () => examineStoredCertificate(config, input.clock.nowMs()) },
-    ...listLooks(config, input.clock.nowMs(), null),
+  return await runChecks([
+    { name: "server", check: () => none },
+    { name: "data directory", check: () => examineData(config) },
+    { name: "prices", check: () => examineDefaultModel(config, () => hasStopBudgets(config)) },
+    { name: "port", check: () => (config.server.acme === null ? examinePort(config) : examineDomainPorts(config)) },
+    { name: "certificate", check: () => examineStoredCertificate(config, input.clock.nowMs()) },
+    ...listChecks(config, input.clock.nowMs(), null),
   ]);
 }
 
@@ -75,10 +75,10 @@ async function examineServers(dataDir: string, servers: readonly Asked[]): Promi
   const isDirectory = ({ name }: Finding) => name === "data directory";
   const [running, data] = await Promise.all([
     examineRunning(servers),
-    runLooks([{ name: "data directory", look: () => examineData(toServerConfig(dataDir, first?.facts ?? null)) }]),
+    runChecks([{ name: "data directory", check: () => examineData(toServerConfig(dataDir, first?.facts ?? null)) }]),
   ]);
   // Where the data is, and what of backups is wanted, is known from an answer alone.
-  if (first === undefined) return [...running, ...data.filter(({ name }) => machineLooks.includes(name))];
+  if (first === undefined) return [...running, ...data.filter(({ name }) => machineChecks.includes(name))];
   if (isServersUser) return [...running.filter((one) => !isDirectory(one)), ...data];
   return [...running, ...data.filter((one) => !isDirectory(one))];
 }

@@ -66,7 +66,7 @@ export function serveDomains({ config, services, server, certificates, user, ...
   );
   services.selfChecks.push({
     name: "HTTP port",
-    async look() {
+    async check() {
       if (clear.failure === null) return ok("HTTP port", `It takes challenges and redirects on ${httpPort}.`);
       const { wrong, advice } = await explainListenFailure({ ...pick(clear.failure), purpose: "http" });
       return fail("HTTP port", `${wrong} No certificate can be obtained or renewed.`, advice);

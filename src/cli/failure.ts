@@ -54,8 +54,8 @@ function findCause({ cause }: AppError): string[] {
  */
 export async function logFailure(failure: Failure, io: CliIo, isJson: boolean): Promise<void> {
   if (!isJson) await writeLine(failure, io, 1);
-  if (isJson || io.errorPlace === "elsewhere") await writeLine(failure, io, 2);
-  else if (io.errorPlace === "terminal") await io.writeError(failure.text);
+  if (isJson || io.errorTarget === "elsewhere") await writeLine(failure, io, 2);
+  else if (io.errorTarget === "terminal") await io.writeError(failure.text);
 }
 
 /** Regardless of the log's level: that may be what is wrong. */

@@ -29,16 +29,16 @@ export const addAction: Action = {
   },
   async run(input) {
     const { args, openStore, ids, audit } = input;
-    const places = args.operands;
+    const { operands } = args;
     checkOptions(args);
     // Read one after the other, twice: 500 files of 20 MiB would not fit into memory.
-    const files = new Map(places.filter((place) => !isUrl(place)).map((path) => [path, openFile(input, path)]));
-    for (const place of places) await readPlace(place, files.get(place), args);
+    const files = new Map(operands.filter((operand) => !isUrl(operand)).map((path) => [path, openFile(input, path)]));
+    for (const operand of operands) await readOperand(operand, files.get(operand), args);
     const store = await openStore();
     const owner = await findOwner(store, args.text("companion"));
     let sources: Source[] = [];
-    for (const place of places) {
-      const source = await toNewSource({ ids }, await readPlace(place, files.get(place), args));
+    for (const operand of operands) {
+      const source = await toNewSource({ ids }, await readOperand(operand, files.get(operand), args));
       const made = await store.knowledge.create(owner.accountId, owner.companionId, source, audit());
       if (made === null) throw new CommandFailure("the companion was deleted meanwhile.");
       sources.push(made);
@@ -53,8 +53,8 @@ export const addAction: Action = {
   },
 };
 
-function isUrl(place: string): boolean {
-  return /^https?:\/\//i.test(place);
+function isUrl(operand: string): boolean {
+  return /^https?:\/\//i.test(operand);
 }
 
 function checkOptions({ operands, has }: Arguments): void {
@@ -66,13 +66,13 @@ function checkOptions({ operands, has }: Arguments): void {
 }
 
 /** Throws `CommandFailure` with the position and what is wrong with it. */
-async function readPlace(place: string, file: NamedFile | undefined, args: Arguments): Promise<SentSource> {
+async function readOperand(operand: string, file: NamedFile | undefined, args: Arguments): Promise<SentSource> {
   try {
-    return readSource(file === undefined ? toAddress(place, args) : toUpload(place, file, args));
+    return readSource(file === undefined ? toAddress(operand, args) : toUpload(operand, file, args));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const details = error.errors?.map(({ param, detail }) => `${param}: ${detail}`).join(" ");
-    throw new CommandFailure(`${place}: ${details ?? error.message}`);
+    throw new CommandFailure(`${operand}: ${details ?? error.message}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Explains why listening on an address failed. Looks up the host name first: for a name that does not resolve, the
+ * Explains why listening on an address failed. Resolves the host name first: for a name that does not resolve, the
  * system reports a code left over from an earlier call.
  */
 import { lookup } from "node:dns/promises";

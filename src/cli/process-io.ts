@@ -44,7 +44,7 @@ export function openProcessIo(end: (exitCode: number) => void): CliIo {
     isTerminal: isTerminal(standardOutput),
     writeOut: out,
     writeError: error,
-    get errorPlace() {
+    get errorTarget() {
       if (isSameFile(standardOutput, standardError)) return "output";
       return isTerminal(standardError) ? "terminal" : "elsewhere";
     },

@@ -91,7 +91,7 @@ export function openProcessUser(): ProcessUser {
       entered = null;
       refuseLinks(dataDir);
       const owner = findOwner(dataDir);
-      refuseForeignWay(dataDir, owner.uid);
+      refuseForeignPath(dataDir, owner.uid);
       if (owner.uid === 0) return;
       const uid = owner.uid;
       // A directory that was only given a new owner still has root's group, which opens files of root to its members.
@@ -138,9 +138,9 @@ function findOwner(path: string): Ids {
   return above === path ? { uid: 0, gid: 0 } : findOwner(above);
 }
 
-function find(path: string, look: (path: string) => Stats = statSync): Stats | null {
+function find(path: string, read: (path: string) => Stats = statSync): Stats | null {
   try {
-    return look(path);
+    return read(path);
   } catch {
     return null;
   }
@@ -158,7 +158,7 @@ function refuseLinks(dataDir: string): void {
 }
 
 /** The owner of a link on the path to the directory has chosen it: that must be root, or the directory's owner. */
-function refuseForeignWay(dataDir: string, owner: number): void {
+function refuseForeignPath(dataDir: string, owner: number): void {
   const link = findLinks(resolve(dataDir)).find(({ uid }) => uid !== 0 && uid !== owner);
   if (link === undefined) return;
   throw new AppError(
@@ -202,8 +202,8 @@ function isInside(dataDir: string, path: string): boolean {
 }
 
 function isBelow(directory: string, path: string): boolean {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith("../");
+  const steps = relative(directory, path);
+  return steps !== ".." && !steps.startsWith("../");
 }
 
 /** Where the path leads, or the nearest of what there is of it. */

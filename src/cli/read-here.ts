@@ -8,7 +8,7 @@ import type { Source } from "../domain/knowledge.ts";
 import type { Log } from "../lib/log.ts";
 import type { ActionInput } from "./command.ts";
 
-const lookEveryMs = 100;
+const pollEveryMs = 100;
 
 /** The source has the reason why it was not read. */
 const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, request: () => {} };
@@ -43,16 +43,16 @@ export async function readHere(
 }
 
 /** Shows on standard error how far it is, if that is a terminal. */
-async function watch(io: ActionInput["io"], look: () => Promise<Source[]>): Promise<Source[]> {
-  let told = "";
+async function watch(io: ActionInput["io"], read: () => Promise<Source[]>): Promise<Source[]> {
+  let shown = "";
   for (;;) {
-    const sources = await look();
+    const sources = await read();
     const open = sources.filter(isOpen);
     const now = describe(sources.length, open);
-    if (io.isTerminal && now !== told) await io.writeError(open.length > 0 ? `\r\x1b[K${now}` : "\r\x1b[K");
-    told = now;
+    if (io.isTerminal && now !== shown) await io.writeError(open.length > 0 ? `\r\x1b[K${now}` : "\r\x1b[K");
+    shown = now;
     if (open.length === 0) return sources;
-    await Bun.sleep(lookEveryMs);
+    await Bun.sleep(pollEveryMs);
   }
 }
 

@@ -12,7 +12,7 @@ import { type RunningServer, startServer } from "../server/server.ts";
 import { loadCertificate, reloadCertificate } from "./certificate.ts";
 import { type ActionInput, CommandFailure, file, free, SettingFailure, singleCommand } from "./command.ts";
 import type { AskedServer } from "./control-socket/answers.ts";
-import { type Door, openDoor, removeAbandoned } from "./control-socket/control-socket.ts";
+import { type ControlSocket, openControlSocket, removeAbandoned } from "./control-socket/control-socket.ts";
 import { findWeakness, makeDataDir } from "./data-rights.ts";
 import { nameDatabase } from "./database-name.ts";
 import type { Domains, DomainsOptions } from "./domains.ts";
@@ -79,7 +79,7 @@ async function serve(input: ActionInput): Promise<null> {
     hasPriorities: isJournal(isJson ? 2 : 1, config.supervisor.journalStream),
   });
   const supervisor = await openSupervisor(config.supervisor, log);
-  let door: Door | null = null;
+  let controlSocket: ControlSocket | null = null;
   const dataLock = storageOf(config).lock();
   try {
     if (config.database !== null) makeDataDir(config.dataDir);
@@ -112,7 +112,7 @@ async function serve(input: ActionInput): Promise<null> {
     else if (certificate !== null || !io.isTerminal) {
       io.onReload(() => void supervisor.reload(() => reloadCertificate(config, server, log)));
     }
-    door = await openLocalDoor({ config, services, server });
+    controlSocket = await openLocalSocket({ config, services, server });
     const setup = await offerSetup(services, {
       baseUrl: config.publicUrl ?? toReachable(server.url),
       dataDir: config.dataDir,
@@ -159,7 +159,7 @@ async function serve(input: ActionInput): Promise<null> {
     log.info("stopped");
     return null;
   } finally {
-    await door?.close();
+    await controlSocket?.close();
     dataLock.release();
     flush();
     // A stalled reader of the log must not delay the exit.
@@ -188,7 +188,7 @@ async function loadDomains(options: Omit<DomainsOptions, "server">): Promise<(se
 }
 
 /** Only the lock's holder opens it; servers that share a database share no lock, so each has a name of its own. */
-async function openLocalDoor(asked: Omit<AskedServer, "startedMs">): Promise<Door | null> {
+async function openLocalSocket(asked: Omit<AskedServer, "startedMs">): Promise<ControlSocket | null> {
   const { dataDir, database } = asked.config;
   const { clock, ids, log } = asked.services;
   const startedMs = clock.nowMs();
@@ -196,7 +196,7 @@ async function openLocalDoor(asked: Omit<AskedServer, "startedMs">): Promise<Doo
   const id = database === null ? null : ids.uuid().slice(-8);
   const makeAnswers = async () => (await import("./control-socket/answers.ts")).createAnswers({ ...asked, startedMs });
   asked.services.serverReports.check = async () => await (await makeAnswers()).check();
-  return openDoor({ dataDir, id, log, makeAnswers });
+  return openControlSocket({ dataDir, id, log, makeAnswers });
 }
 
 function countReplies({ openTurns: { size } }: OpenedServices): string {

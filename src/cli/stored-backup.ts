@@ -28,15 +28,15 @@ export function requireOwnBackups(config: Config): Config {
 export async function uploadNow(input: ActionInput): Promise<Uploaded> {
   const config = requireOwnBackups(input.loadConfig());
   input.io.user.settle();
-  const place = requireStorage(config);
-  const { ageRecipient } = place;
+  const storage = requireStorage(config);
+  const { ageRecipient } = storage;
   const nowMs = input.clock.nowMs();
   if (!existsSync(config.dataDir)) throw new CommandFailure(`There is no database in ${config.dataDir}.`);
   return await inWorkspace(config.dataDir, async (dir) => {
     const file = join(dir, "database");
     storageOf(config).backup(file);
     const upload = { file, madeAtMs: nowMs, keep: config.backup.keep, ageRecipient, nowMs };
-    return await askStorage(input.io.environment, place, "upload", upload);
+    return await askStorage(input.io.environment, storage, "upload", upload);
   });
 }
 
@@ -47,11 +47,11 @@ export async function withFetched<Result>(
   work: (fetched: Fetched) => Result,
 ): Promise<Result> {
   const config = requireOwnBackups(input.loadConfig());
-  const place = requireStorage(config);
+  const storage = requireStorage(config);
   const identityText = readIdentity(input);
   input.io.user.settle();
   return await inWorkspace(config.dataDir, async (dir) => {
-    return work(await askStorage(input.io.environment, place, "fetch", { name, dir, identityText }));
+    return work(await askStorage(input.io.environment, storage, "fetch", { name, dir, identityText }));
   });
 }
 

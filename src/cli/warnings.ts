@@ -94,9 +94,9 @@ export function judgeDemo({ isDemo, llm, publicUrl, server }: Settings): "refuse
 }
 
 export function describeRefusal({ server: { acme, host } }: Pick<Settings, "server">): string {
-  const place = acme?.domains[0] ?? host;
+  const address = acme?.domains[0] ?? host;
   return (
-    `no language model is configured, and the built-in demo would answer everyone who reaches ${place}. ` +
+    `no language model is configured, and the built-in demo would answer everyone who reaches ${address}. ` +
     `Set ${modelSettings}; or add --demo if that is what you want.`
   );
 }

@@ -41,10 +41,10 @@ export function parseEnvFile(text: string): EnvFile {
       continue;
     }
     const value = readValue(raw);
-    const told = mayRepeat(name) ? name : "what is before the =";
+    const shown = mayRepeat(name) ? name : "what is before the =";
     const earlier = lines.get(name);
-    if (value === null) problems.push(`line ${number}: the quotes around the value of ${told} do not match.`);
-    else if (earlier !== undefined) problems.push(`line ${number}: ${told} is already set on line ${earlier}.`);
+    if (value === null) problems.push(`line ${number}: the quotes around the value of ${shown} do not match.`);
+    else if (earlier !== undefined) problems.push(`line ${number}: ${shown} is already set on line ${earlier}.`);
     else {
       values.set(name, value);
       lines.set(name, number);

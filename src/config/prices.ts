@@ -33,8 +33,8 @@ export function readPrices(
     }
     const dollars = entry.read(["input", "output"], maxPerMillion, ["cached_input", "cache_write"]);
     const named = splitName(key);
-    const place = named !== null && isProvider(named.provider) ? named : { provider: null, model: key };
-    if (place.model === "") refuse(`${JSON.stringify(key)} names no model.`);
+    const answerer = named !== null && isProvider(named.provider) ? named : { provider: null, model: key };
+    if (answerer.model === "") refuse(`${JSON.stringify(key)} names no model.`);
     if (dollars === null) continue;
     const price: TokenPrice = {
       input: dollars.input,
@@ -42,7 +42,7 @@ export function readPrices(
       cacheWrite: dollars.cache_write ?? dollars.input,
       output: dollars.output,
     };
-    tokens.push({ ...place, price });
+    tokens.push({ ...answerer, price });
   }
   return { tokens, minutes };
 }

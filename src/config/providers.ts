@@ -35,7 +35,7 @@ export interface ProvidersFile {
 }
 
 /** Where the provider of this name is, and which file set it. */
-export function findPlace(
+export function findLocation(
   llm: { baseUrl: string | null; providersFile: string | null; providers: readonly NamedProvider[] },
   name: string,
 ): ProviderLocation {
@@ -103,30 +103,30 @@ class ProvidersReader {
     return { providers: [...this.#providers.values()], aliases: Object.fromEntries(aliases) };
   }
 
-  #readProvider(place: string, entry: JsonValue): void {
+  #readProvider(field: string, entry: JsonValue): void {
     if (!isJsonObject(entry)) {
-      this.#refuse(`${place} must be an object with name, base_url, api_key_file and models.`);
+      this.#refuse(`${field} must be an object with name, base_url, api_key_file and models.`);
       return;
     }
-    this.#checkMembers(place, entry, providerMembers);
-    const name = this.#parse(`${place}.name`, entry.name, providerName) ?? "";
-    if (this.#providers.has(name)) this.#refuse(`${place}.name is that of another provider: ${name}.`);
-    const url = this.#parse(`${place}.base_url`, entry.base_url, baseUrl) ?? "";
-    const models = this.#list(`${place}.models`, entry.models ?? [], most.models).map((model, index) =>
-      this.#parse(`${place}.models[${index}]`, model, modelName(most.nameLength - name.length - 1)),
+    this.#checkMembers(field, entry, providerMembers);
+    const name = this.#parse(`${field}.name`, entry.name, providerName) ?? "";
+    if (this.#providers.has(name)) this.#refuse(`${field}.name is that of another provider: ${name}.`);
+    const url = this.#parse(`${field}.base_url`, entry.base_url, baseUrl) ?? "";
+    const models = this.#list(`${field}.models`, entry.models ?? [], most.models).map((model, index) =>
+      this.#parse(`${field}.models[${index}]`, model, modelName(most.nameLength - name.length - 1)),
     );
-    const key = this.#readKey(`${place}.api_key_file`, entry.api_key_file ?? null);
+    const key = this.#readKey(`${field}.api_key_file`, entry.api_key_file ?? null);
     const { extra = {} } = entry;
-    if (!isJsonObject(extra)) this.#refuse(`${place}.extra must be an object.`);
-    const taken = isJsonObject(extra) ? requestFields.filter((field) => Object.hasOwn(extra, field)) : [];
+    if (!isJsonObject(extra)) this.#refuse(`${field}.extra must be an object.`);
+    const taken = isJsonObject(extra) ? requestFields.filter((one) => Object.hasOwn(extra, one)) : [];
     if (taken.length > 0) {
-      this.#refuse(`${place}.extra must not contain ${taken.join(", ")}: the server sets it itself.`);
+      this.#refuse(`${field}.extra must not contain ${taken.join(", ")}: the server sets it itself.`);
     }
-    const headers = this.#attempt(`${place}.headers`, () => readHeaderFields(entry.headers ?? {})) ?? {};
-    const api = this.#parse(`${place}.api`, entry.api ?? "auto", oneOf(llmApis)) ?? "auto";
+    const headers = this.#attempt(`${field}.headers`, () => readHeaderFields(entry.headers ?? {})) ?? {};
+    const api = this.#parse(`${field}.api`, entry.api ?? "auto", oneOf(llmApis)) ?? "auto";
     const effort = entry.reasoning_effort ?? null;
     const reasoningEffort =
-      effort === null ? null : this.#parse(`${place}.reasoning_effort`, effort, oneOf(reasoningEfforts));
+      effort === null ? null : this.#parse(`${field}.reasoning_effort`, effort, oneOf(reasoningEfforts));
     if (name === "") return;
     const settings = { api, reasoningEffort, extra: isJsonObject(extra) ? extra : {}, headers };
     const known = [...new Set(models.filter((model) => model !== null))];
@@ -134,39 +134,39 @@ class ProvidersReader {
   }
 
   /** The file is named, its content never. */
-  #readKey(place: string, value: JsonValue): Pick<NamedProvider, "apiKey" | "keyFile"> {
+  #readKey(field: string, value: JsonValue): Pick<NamedProvider, "apiKey" | "keyFile"> {
     const none = { apiKey: null, keyFile: null };
     if (value === null) return none;
     if (typeof value !== "string" || value === "" || value.includes("\0")) {
-      this.#refuse(`${place} must be the path of a file, relative to this one or absolute.`);
+      this.#refuse(`${field} must be the path of a file, relative to this one or absolute.`);
       return none;
     }
     const keyFile = resolve(this.#dir, value);
     const text = readText(keyFile);
     if (text instanceof Error) {
-      this.#refuse(`${place}: ${describeFileError(text)}`);
+      this.#refuse(`${field}: ${describeFileError(text)}`);
       return none;
     }
     return {
-      apiKey: this.#parse(`The content of ${place}`, withoutLineEnd(text), secret),
+      apiKey: this.#parse(`The content of ${field}`, withoutLineEnd(text), secret),
       keyFile: nameForOperator(keyFile),
     };
   }
 
   #readAlias(alias: string, value: JsonValue): readonly Answerer[] {
-    const place = `models[${JSON.stringify(alias)}]`;
-    this.#parse(`the name of ${place}`, alias, modelName(most.nameLength));
+    const field = `models[${JSON.stringify(alias)}]`;
+    this.#parse(`the name of ${field}`, alias, modelName(most.nameLength));
     const named = splitName(alias);
     if (named !== null && (this.#providers.has(named.provider) || named.provider === plainProviderName)) {
-      this.#refuse(`${place} must not begin with the name of a provider: that would be the provider's own model.`);
+      this.#refuse(`${field} must not begin with the name of a provider: that would be the provider's own model.`);
     }
-    const entries = this.#list(place, value, most.entries);
-    if (Array.isArray(value) && value.length === 0) this.#refuse(`${place} must have at least one provider/model.`);
+    const entries = this.#list(field, value, most.entries);
+    if (Array.isArray(value) && value.length === 0) this.#refuse(`${field} must have at least one provider/model.`);
     const answerers: Answerer[] = [];
     for (const [index, entry] of entries.entries()) {
-      const answerer = this.#parse(`${place}[${index}]`, entry, (text) => this.#readAnswerer(text));
+      const answerer = this.#parse(`${field}[${index}]`, entry, (text) => this.#readAnswerer(text));
       if (answerer === null) continue;
-      if (entries.indexOf(entry) < index) this.#refuse(`${place}[${index}] is there twice: ${String(entry)}.`);
+      if (entries.indexOf(entry) < index) this.#refuse(`${field}[${index}] is there twice: ${String(entry)}.`);
       answerers.push(answerer);
     }
     return answerers;
@@ -187,34 +187,34 @@ class ProvidersReader {
     throw new BadValue(`names a model that is not among those of ${provider}: ${quote(model)}.`);
   }
 
-  #parse<Value>(place: string, value: JsonValue | undefined, parse: ParseValue<Value>): Value | null {
-    return this.#attempt(place, () => {
+  #parse<Value>(field: string, value: JsonValue | undefined, parse: ParseValue<Value>): Value | null {
+    return this.#attempt(field, () => {
       if (typeof value !== "string") throw new BadValue(value === undefined ? "is missing." : "must be a text.");
       return parse(value);
     });
   }
 
-  #attempt<Value>(place: string, read: () => Value): Value | null {
+  #attempt<Value>(field: string, read: () => Value): Value | null {
     try {
       return read();
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
-      this.#refuse(`${place} ${error.message}`);
+      this.#refuse(`${field} ${error.message}`);
       return null;
     }
   }
 
-  #list(place: string, value: JsonValue | undefined, longest: number): readonly JsonValue[] {
+  #list(field: string, value: JsonValue | undefined, longest: number): readonly JsonValue[] {
     if (Array.isArray(value) && value.length <= longest) return value;
     this.#refuse(
-      value === undefined ? `${place} is missing.` : `${place} must be a list of at most ${longest} entries.`,
+      value === undefined ? `${field} is missing.` : `${field} must be a list of at most ${longest} entries.`,
     );
     return [];
   }
 
-  #checkMembers(place: string, object: JsonObject, known: readonly string[]): void {
+  #checkMembers(field: string, object: JsonObject, known: readonly string[]): void {
     for (const name of Object.keys(object)) {
-      if (!known.includes(name)) this.#refuse(`${place} must not have ${quote(name)}: it takes ${known.join(", ")}.`);
+      if (!known.includes(name)) this.#refuse(`${field} must not have ${quote(name)}: it takes ${known.join(", ")}.`);
     }
   }
 }

@@ -66,9 +66,9 @@ export function judgeNames(
   }
 }
 
-function take(verdict: NameVerdict | null, place: string, { problems, warnings }: Findings): void {
+function take(verdict: NameVerdict | null, prefix: string, { problems, warnings }: Findings): void {
   if (verdict === null) return;
-  const sentence = place + verdict.sentence;
+  const sentence = prefix + verdict.sentence;
   if (verdict.isProblem) problems.push({ sentence });
   else warnings.push(sentence);
 }

@@ -16,5 +16,5 @@ export interface Finding {
 export interface SelfCheck {
   /** Of its findings; also of the one that is made if it fails. */
   readonly name: string;
-  look(): Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
+  check(): Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
 }

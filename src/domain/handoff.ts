@@ -3,7 +3,7 @@ import { AppError, invalidFields } from "./errors.ts";
 
 /**
  * Who answers a conversation. `companion` also holds without any record; `waiting`: a person was asked for; `person`:
- * somebody has it. Outside `companion` no request to a provider begins for it.
+ * someone has it. Outside `companion` no request to a provider begins for it.
  */
 export const conversationStates = ["companion", "waiting", "person"] as const;
 export type ConversationState = (typeof conversationStates)[number];
@@ -53,14 +53,14 @@ export const handoffDefaults = { waitSeconds: 120, idleMinutes: 30, ask: ["visit
 
 /** A companion's `leads`. */
 export interface LeadSettings {
-  /** `unavailable`: while nobody is available. */
+  /** `unavailable`: while no one is available. */
   when: "unavailable" | "always";
   consentText: string;
   /** The `Reply-To` of mails to visitors; null for none. */
   replyTo: string | null;
 }
 
-/** Somebody of the team: a member (the account's own sign-in is one, with the account's id), or whom a key names. */
+/** Someone of the team: a member (the account's own sign-in is one, with the account's id), or whom a key names. */
 export interface Person {
   /** Of the member; of a key's person `personIdOfKey`. */
   readonly id: string;
@@ -98,7 +98,7 @@ export interface Handoff {
   readonly reserved: Person | null;
   /** When the state became what it is. */
   readonly sinceMs: number | null;
-  /** The deadline that runs: of an ask that nobody takes, or of silence. Durable. */
+  /** The deadline that runs: of an ask that no one takes, or of silence. Durable. */
   readonly untilMs: number | null;
   /** When the person's visitor was first left unanswered; null while nothing waits for a person. */
   readonly owedSinceMs: number | null;
@@ -113,7 +113,7 @@ export interface Handoff {
   /** Lower case. */
   readonly tags: readonly string[];
   /**
-   * `/live` tells unverified visitors messages beyond this `seq`: what there was when the state left `companion`, after a day
+   * `/live` shows unverified visitors messages beyond this `seq`: what there was when the state left `companion`, after a day
    * or more in which it was nothing else.
    */
   readonly reachSeq: number;
@@ -123,7 +123,7 @@ export interface Handoff {
   readonly plainSeq: number;
   /** What the visitor has seen. */
   readonly seenSeq: number;
-  /** When an ask that counts as missed at once was last told; null for never. */
+  /** When an ask that counts as missed immediately was last reported; null for never. */
   readonly missedAtMs: number | null;
   /** The visitor's own word, as long as `resolvedSeq` is the newest message. */
   readonly isResolved: boolean | null;
@@ -171,13 +171,13 @@ export interface HandoffEvent {
 export const maxDayMessages = 500;
 /** How long `/live` reaches back after the state became `companion` again. */
 export const reachMs = 24 * 60 * 60_000;
-/** An ask that nobody can take is told once in so long. */
+/** An ask that no one can take is reported once in so long. */
 export const missedAgainMs = 60 * 60_000;
 /** Of a conversation: all of them are read with it. */
 export const maxNotes = 200;
 /** The team has at most one mail about a conversation in so long. */
 export const noticeEveryMs = 5 * 60_000;
-/** Where somebody is present they have so long before it. */
+/** Where someone is present they have so long before it. */
 export const noticeAfterMs = 60_000;
 /** What people wrote is sent to the visitor's contact if it was not seen for so long, so seldom, and so often in all. */
 export const answerMailAfterMs = 5 * 60_000;
@@ -225,7 +225,7 @@ export function isOutside(handoff: Handoff | null): handoff is Handoff & { state
   return handoff !== null && handoff.state !== "companion";
 }
 
-/** The deadline that runs as it is shown: while somebody waits for the reply under way to end, none does. */
+/** The deadline that runs as it is shown: while someone waits for the reply under way to end, none does. */
 export function deadlineOf(handoff: Handoff | null): number | null {
   return isOutside(handoff) && handoff.reserved === null ? handoff.untilMs : null;
 }

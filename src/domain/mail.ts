@@ -19,5 +19,5 @@ export function findNextTry(tries: number, nowMs: number): number | null {
   return minutes === undefined ? null : nowMs + minutes * 60_000;
 }
 
-/** How long one that failed for good is kept, and one that nobody has sent, as where mail was switched off. */
+/** How long one that failed for good is kept, and one that no one has sent, as where mail was switched off. */
 export const failedMailKeptMs = 24 * 60 * 60_000;

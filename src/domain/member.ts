@@ -1,4 +1,4 @@
-/** Members: people who sign in to an account beside whoever owns it. */
+/** Members: people who sign in to an account beside its owner. */
 import { AppError } from "./errors.ts";
 
 export const memberRoles = ["owner", "responder"] as const;

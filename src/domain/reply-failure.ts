@@ -96,8 +96,8 @@ export interface ProviderLocation {
 }
 
 /** How `doctor` and, for operators, the dashboard describe a model that does not reply. `reason` is the provider's. */
-export function describeSilentModel(model: string, place: ProviderLocation, kind: FailureKind, reason: string) {
-  const { baseUrl, named } = place;
+export function describeSilentModel(model: string, location: ProviderLocation, kind: FailureKind, reason: string) {
+  const { baseUrl, named } = location;
   const detail = `${nameModel(model, named)} does not reply at ${nameProvider(baseUrl)}: ${reason}`;
   return { detail, advice: adviseOn(kind, nameSettings(named)) };
 }

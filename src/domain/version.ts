@@ -18,7 +18,7 @@ export interface VersionActor {
   readonly type: "key" | "session" | "cli";
   /** The key's or session's id; null for the CLI. */
   readonly id: string | null;
-  /** The key's name at that time, or the e-mail address of whoever was signed in; null where there is none. */
+  /** The key's name at that time, or the e-mail address of the person signed in; null where there is none. */
   readonly name: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Webhooks: what an account's own servers are told of, and how often that is tried. */
+/** Webhooks: what an account's own servers are notified of, and how often that is tried. */
 import type { JsonObject } from "./json.ts";
 import type { VisitorKeyFilter } from "./visitor.ts";
 
@@ -28,7 +28,7 @@ export type EventType = (typeof eventTypes)[number];
 /** What a webhook wants: types, or `*` for all there are and will be. */
 export type WantedEvent = EventType | "*";
 
-/** Whether it may be an event's id: `msg_` and an id of what it tells of, with as much as tells it from others. */
+/** Whether it may be an event's id: `msg_` and an id of what it reports, with as much as distinguishes it. */
 export const isEventId = (text: string) => /^msg_[0-9a-z_-]{36,56}$/.test(text);
 
 /** What only a trial sends. */
@@ -58,7 +58,7 @@ export interface Webhook {
  * - `waiting`: for its first attempt or the next, or for an earlier one of its conversation.
  * - `delivered`: the receiver has confirmed it.
  * - `failed`: the last attempt failed, which has disabled the webhook.
- * - `dropped`: it waited when the webhook was disabled, or what it told of was erased.
+ * - `dropped`: it waited when the webhook was disabled, or what it reported was erased.
  */
 export const deliveryStates = ["waiting", "delivered", "failed", "dropped"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
@@ -109,7 +109,7 @@ const secondMs = 1_000;
 const minuteMs = 60 * secondMs;
 const hourMs = 60 * minuteMs;
 
-/** After each failed attempt; after the last one the webhook is disabled. The first attempt is made at once. */
+/** After each failed attempt; after the last one the webhook is disabled. The first attempt is made immediately. */
 export const retryDelaysMs: readonly number[] = [
   5 * secondMs,
   5 * minuteMs,

@@ -8,7 +8,7 @@ import type { Measurements, RouteCounts } from "../core/metrics/measurements.ts"
 import { createRefusalLog } from "../lib/refusal-log.ts";
 import { clientOf } from "./client.ts";
 import type { RequestContext } from "./request-context.ts";
-import { createRouteTable, type RoutePlace, type RouteTable } from "./route-table.ts";
+import { createRouteTable, type RouteKey, type RouteTable } from "./route-table.ts";
 import type { EventStream } from "./sse.ts";
 
 export interface AccessLog {
@@ -20,9 +20,9 @@ export interface AccessLog {
   close(): void;
 }
 
-/** The half of the routes that handles a request, for looking up the route's name. */
+/** The half of the routes that handles a request, to find the route's name. */
 export interface RouteList {
-  readonly routes: readonly RoutePlace[];
+  readonly routes: readonly RouteKey[];
 }
 
 /** Methods that clients invent count as one: labels must stay few. */
@@ -105,7 +105,7 @@ export function createAccessLog(
     watchRoute(request, facts, counts, response) {
       whenAnswered(response, (status) => finish(request, facts, counts, status));
     },
-    close: refusals.tell,
+    close: refusals.flush,
   };
 }
 
@@ -129,16 +129,16 @@ function count({ statuses }: RouteCounts, status: number): void {
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
 }
 
-interface CountedPlace extends RoutePlace {
+interface CountedRoute extends RouteKey {
   readonly counts: RouteCounts;
 }
 
 /** A separate search afterwards: it costs less than a hook in front of every route. */
 function createRouteFinder(measurements: Measurements) {
-  const sorted = new Map<RouteList, RouteTable<CountedPlace>>();
+  const sorted = new Map<RouteList, RouteTable<CountedRoute>>();
   const unmatched = new Map<string, RouteCounts>();
 
-  function sort(list: RouteList): RouteTable<CountedPlace> {
+  function sort(list: RouteList): RouteTable<CountedRoute> {
     const table = createRouteTable(
       list.routes.map(({ method, path }) => ({ method, path, counts: measurements.addRoute(method, path) })),
     );
@@ -149,8 +149,8 @@ function createRouteFinder(measurements: Measurements) {
   function find(list: RouteList, request: Request): RouteCounts {
     const table = sorted.get(list) ?? sort(list);
     const method = request.method === "HEAD" ? "GET" : request.method;
-    const place = table.find(method, pathOf(request.url));
-    if (place !== null) return place.counts;
+    const route = table.find(method, pathOf(request.url));
+    if (route !== null) return route.counts;
     const label = methods.includes(request.method) ? request.method : "other";
     let counts = unmatched.get(label);
     counts ??= measurements.addRoute(label, "unmatched");

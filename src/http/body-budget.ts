@@ -47,7 +47,7 @@ export interface BodyReading<Result> {
 const waitSeconds = 10;
 
 export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
-  const places = new SharedBudget({ total: limits.bodies, ofOne: limits.bodiesOfOne });
+  const slots = new SharedBudget({ total: limits.bodies, ofOne: limits.bodiesOfOne });
   const memory = new SharedBudget({ total: limits.bytes, ofOne: limits.bytesOfOne });
   /** Of all bodies together: what many fast senders have sent meanwhile would be copied in one go. */
   const slices = new Slices();
@@ -60,12 +60,12 @@ export function createBodyBudget(limits: BodyBudgetLimits): BodyBudget {
 
   async function take(request: Request, sender: string, see?: (piece: Uint8Array) => void): Promise<HeldBody> {
     if (Number(request.headers.get("content-length")) > limits.bodyBytes) throw tooLarge(limits);
-    const [place, bytes] = [places.open(sender), memory.open(sender)];
-    grow(place, 1);
+    const [slot, bytes] = [slots.open(sender), memory.open(sender)];
+    grow(slot, 1);
     const body = new GatheredBytes();
     // Without the body: a caller that has processed the pieces need not keep them.
     const release = () => {
-      place.release();
+      slot.release();
       bytes.release();
     };
     try {

@@ -137,12 +137,12 @@ class PageText {
   }
 
   /** False if the item does not fit: the page is `full` then. A first item always does. */
-  add(wire: object, place: Cursor): boolean {
+  add(wire: object, cursor: Cursor): boolean {
     const piece = Buffer.from(`${this.#last === null ? "" : ","}${JSON.stringify(wire)}`);
     this.#bytes += piece.length;
     if (this.#bytes > maxPageBytes && this.#last !== null) return false;
     this.#pieces.push(piece);
-    this.#last = place;
+    this.#last = cursor;
     return true;
   }
 
@@ -174,8 +174,8 @@ export async function collectList<Item extends ListedItem>(
     const bytesBefore = text.bytes;
     const { items, nextAfterId, nextUpdatedAt } = await read({ ...part, limit });
     for (const item of items) {
-      const place = page.updatedSinceMs === null ? { id: item.id } : { id: item.id, updatedAt: item.updatedAt };
-      if (!text.add(await toWire(item), place)) return text.full();
+      const cursor = page.updatedSinceMs === null ? { id: item.id } : { id: item.id, updatedAt: item.updatedAt };
+      if (!text.add(await toWire(item), cursor)) return text.full();
     }
     if (nextAfterId === null) return text.finish(null);
     const next = { id: nextAfterId, updatedAt: nextUpdatedAt };
@@ -187,14 +187,14 @@ export async function collectList<Item extends ListedItem>(
   }
 }
 
-/** The response of a list route; `toPlace` gives the position of its items, if not by their creation. */
+/** The response of a list route; `toCursor` gives the position of its items, if not by their creation. */
 export function toWireList<Item extends { readonly id: string }>(
   { items, nextAfterId, nextUpdatedAt }: Page<Item>,
   toWire: (item: Item) => object,
-  toPlace: (item: Item) => Cursor = ({ id }) => ({ id }),
+  toCursor: (item: Item) => Cursor = ({ id }) => ({ id }),
 ): JsonText {
   const text = new PageText();
-  for (const item of items) if (!text.add(toWire(item), toPlace(item))) return text.full();
+  for (const item of items) if (!text.add(toWire(item), toCursor(item))) return text.full();
   return text.finish(nextAfterId === null ? null : { id: nextAfterId, updatedAt: nextUpdatedAt });
 }
 

@@ -66,7 +66,7 @@ async function joinReply(
     return new Response(null, { status: 204 });
   }
   if (call.action === "attach") requireSameMessage(call, reply.message);
-  else requirePlace(reply, call.offset);
+  else requireOffset(reply, call.offset);
   services.replies.resumedCount++;
   if (call.resume) reply.makeResumable();
   return await respondWithReply(services, reply, call, request, { seal });
@@ -89,7 +89,7 @@ async function answerStoredReply(
   const reply = services.replies.open(exchange, events);
   try {
     if (call.action === "follow") {
-      requirePlace(reply, call.offset);
+      requireOffset(reply, call.offset);
       const asks = events.some(({ type }) => type === "confirm");
       if (exchange.isComplete && call.offset === reply.text.units && !asks) return nothingLeft();
     }
@@ -203,7 +203,7 @@ function headOnly(): Response {
   return new Response(null, { headers: sseHeaders });
 }
 
-function requirePlace({ text }: KeptReply, offset: number): void {
+function requireOffset({ text }: KeptReply, offset: number): void {
   if (text.isPlace(offset)) return;
   const detail = "Must not be past the end of the reply, nor within a character.";
   throw invalidFields([{ param: "offset", detail }]);

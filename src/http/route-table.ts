@@ -1,42 +1,42 @@
 /** Finds the route of a path where the router does not report it: the methods of an address, the name of a route. */
 
-export interface RoutePlace {
+export interface RouteKey {
   readonly method: string;
   /** In the router's form: `/api/keys/:id`, `/app/*`. */
   readonly path: string;
 }
 
-export interface RouteTable<Place extends RoutePlace> {
+export interface RouteTable<Route extends RouteKey> {
   /** The route that the router would choose: literal parts before parameters, and a parameter before a wildcard. */
-  find(method: string, path: string): Place | null;
+  find(method: string, path: string): Route | null;
   /** In the order in which routes were added; empty if the path has no route. */
   listMethods(path: string): string[];
 }
 
-export function createRouteTable<Place extends RoutePlace>(places: readonly Place[]): RouteTable<Place> {
+export function createRouteTable<Route extends RouteKey>(routes: readonly Route[]): RouteTable<Route> {
   const fixed = Map.groupBy(
-    places.filter(({ path }) => !isPattern(path)),
+    routes.filter(({ path }) => !isPattern(path)),
     ({ path }) => path,
   );
-  const patterns = places
+  const patterns = routes
     .filter(({ path }) => isPattern(path))
-    .map((place) => ({ place, matches: toMatcher(place.path), rank: toRank(place.path) }))
+    .map((route) => ({ route, matches: toMatcher(route.path), rank: toRank(route.path) }))
     .toSorted((a, b) => (a.rank < b.rank ? -1 : Number(a.rank > b.rank)));
 
-  function findFixed(path: string): readonly Place[] {
+  function findFixed(path: string): readonly Route[] {
     return fixed.get(path) ?? (path.length > 2 && path.endsWith("/") ? (fixed.get(path.slice(0, -1)) ?? []) : []);
   }
 
   return {
     find(method, path) {
-      const known = findFixed(path).find((place) => place.method === method);
+      const known = findFixed(path).find((route) => route.method === method);
       if (known !== undefined) return known;
-      return patterns.find(({ place, matches }) => place.method === method && matches.test(path))?.place ?? null;
+      return patterns.find(({ route, matches }) => route.method === method && matches.test(path))?.route ?? null;
     },
     listMethods(path) {
       const found = [
         ...findFixed(path),
-        ...patterns.filter(({ matches }) => matches.test(path)).map(({ place }) => place),
+        ...patterns.filter(({ matches }) => matches.test(path)).map(({ route }) => route),
       ];
       return [...new Set(found.map(({ method }) => method))];
     },

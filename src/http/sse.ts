@@ -47,7 +47,7 @@ export class EventStream implements TurnReader, Bun.DirectUnderlyingSource<Uint8
   seal: ((frames: string) => string) | null = null;
   /** Called once, when Bun reads and the socket has accepted what was written before. */
   onOpen: (() => void) | null = null;
-  /** Its request's; told before the last bytes are written that it is no stream's any more. */
+  /** Its request's; released from the stream before the last bytes are written. */
   connection: { allowSilence(seconds: number): void } | null = null;
   /** Called once, before the last bytes are written. */
   onClosing: (() => void) | null = null;

@@ -29,29 +29,29 @@ export interface DueWorker {
   whenIdle(): Promise<void>;
 }
 
-const lookAgainMs = 60_000;
+const recheckMs = 60_000;
 const soonestMs = 250;
 
 /** Sleeps until it is woken, or what it knows of is due: with nothing stored there is no timer, unless it is shared. */
 export function createDueWorker<Item>(due: DueWork<Item>): DueWorker {
   const running = new Set<Promise<void>>();
-  let looking: Promise<void> | null = null;
+  let checking: Promise<void> | null = null;
   let isAskedAgain = false;
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | null = null;
 
   function wake(): void {
     isAskedAgain = true;
-    if (looking !== null || isStopped) return;
+    if (checking !== null || isStopped) return;
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    looking = look().finally(() => {
-      looking = null;
+    checking = check().finally(() => {
+      checking = null;
       if (isAskedAgain) wake();
     });
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       while (isAskedAgain && !isStopped) {
         isAskedAgain = false;
@@ -61,7 +61,7 @@ export function createDueWorker<Item>(due: DueWork<Item>): DueWorker {
       await schedule();
     } catch (error) {
       due.onFailure(error);
-      arm(lookAgainMs);
+      arm(recheckMs);
     }
   }
 
@@ -85,7 +85,7 @@ export function createDueWorker<Item>(due: DueWork<Item>): DueWorker {
     const dueAt = await due.findNextDue();
     if (dueAt === null && !due.isShared) return;
     const inMs = (dueAt ?? Number.POSITIVE_INFINITY) - due.nowMs();
-    arm(Math.min(Math.max(inMs, soonestMs), lookAgainMs));
+    arm(Math.min(Math.max(inMs, soonestMs), recheckMs));
   }
 
   function arm(delayMs: number): void {
@@ -98,14 +98,14 @@ export function createDueWorker<Item>(due: DueWork<Item>): DueWorker {
   return {
     wake,
     reschedule() {
-      schedule().catch(() => arm(lookAgainMs));
+      schedule().catch(() => arm(recheckMs));
     },
     stop() {
       isStopped = true;
       if (timer !== null) clearTimeout(timer);
     },
     async whenIdle() {
-      while (looking !== null || running.size > 0) await Promise.allSettled([looking, ...running]);
+      while (checking !== null || running.size > 0) await Promise.allSettled([checking, ...running]);
     },
   };
 }

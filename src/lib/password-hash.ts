@@ -6,7 +6,7 @@ import { createSharedRun } from "./shared-run.ts";
 const cost = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 
 /** A hash that no password matches, at the same cost: checking an unknown account takes as long as a known one. */
-const nobodysHash =
+const unknownHash =
   "$argon2id$v=19$m=19456,t=2,p=1$dBz0qyyicfcb4Ttddg1KlhhxYc0cI3Ri697YHWuuebQ$jNNvboXagMM4VqS+IteUJZDIvUyn3PSYx02IbsIBGT4";
 
 /** `familiar`: callers who have already shown that the account is theirs; `stranger`: everyone else. */
@@ -19,8 +19,8 @@ const gates: Record<PasswordLane, Semaphore> = {
 };
 
 /** Any number of attempts at unknown accounts cost one computation at a time, and no slot in a lane. */
-const verifyNobody = createSharedRun(async () => {
-  await Bun.password.verify("nobody's", nobodysHash);
+const verifyUnknown = createSharedRun(async () => {
+  await Bun.password.verify("no one's", unknownHash);
 });
 
 /** Rejects with `SemaphoreFull` when too many others are waiting. */
@@ -36,7 +36,7 @@ export async function verifyPassword(password: string, hash: string | null, lane
   if (hash !== null) return gates[lane].run(() => Bun.password.verify(toOneForm(password), hash));
   // If only known accounts waited in the lane, a busy lane would reveal which accounts exist.
   await gates[lane].waitAlong();
-  await verifyNobody();
+  await verifyUnknown();
   return false;
 }
 

@@ -5,11 +5,11 @@ export interface RefusalLog {
   /** Logs the request, or counts it. */
   note(fields: RequestFields): void;
   /** Logs what was counted, and starts over: automatically at the end of each minute, and once more at shutdown. */
-  tell(): void;
+  flush(): void;
 }
 
 /** Refusals with the same status, route and client are of one kind. */
-const toldOfKind = 10;
+const maxLinesOfKind = 10;
 /** Beyond this number of kinds, the others are counted together. */
 const maxKinds = 256;
 const minuteMs = 60_000;
@@ -26,12 +26,12 @@ export function createRefusalLog(log: Pick<Log, "info" | "request">): RefusalLog
   let otherCount = 0;
   let timer: ReturnType<typeof setTimeout> | null = null;
 
-  function tell(): void {
+  function flush(): void {
     if (timer !== null) clearTimeout(timer);
     timer = null;
     const event = "refused requests that have no line of their own";
     for (const { count, ...kind } of kinds.values()) {
-      if (count > toldOfKind) log.info(event, { ...kind, count: count - toldOfKind });
+      if (count > maxLinesOfKind) log.info(event, { ...kind, count: count - maxLinesOfKind });
     }
     if (otherCount > 0) log.info(event, { from: "everywhere else", count: otherCount });
     kinds.clear();
@@ -40,7 +40,7 @@ export function createRefusalLog(log: Pick<Log, "info" | "request">): RefusalLog
 
   return {
     note(fields) {
-      timer ??= setTimeout(tell, minuteMs).unref();
+      timer ??= setTimeout(flush, minuteMs).unref();
       const { status, route, client } = fields;
       const name = `${status} ${client} ${route}`;
       let kind = kinds.get(name);
@@ -53,8 +53,8 @@ export function createRefusalLog(log: Pick<Log, "info" | "request">): RefusalLog
         kinds.set(name, kind);
       }
       kind.count++;
-      if (kind.count <= toldOfKind) log.request(fields);
+      if (kind.count <= maxLinesOfKind) log.request(fields);
     },
-    tell,
+    flush,
   };
 }

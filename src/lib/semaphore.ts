@@ -15,7 +15,7 @@ export interface Semaphore {
 }
 
 interface Waiter {
-  takesPlace: boolean;
+  takesSlot: boolean;
   letIn(): void;
 }
 
@@ -23,26 +23,26 @@ export function createSemaphore({ concurrency, maxWaiting }: { concurrency: numb
   let running = 0;
   const waiting: Waiter[] = [];
   /** Excludes waiters that take no slot. */
-  let placesTaken = 0;
+  let waitingForSlot = 0;
 
-  const isFull = () => running >= concurrency && placesTaken >= maxWaiting;
+  const isFull = () => running >= concurrency && waitingForSlot >= maxWaiting;
 
-  async function enter(takesPlace: boolean): Promise<void> {
+  async function enter(takesSlot: boolean): Promise<void> {
     if (running < concurrency) {
-      if (takesPlace) running++;
+      if (takesSlot) running++;
       return;
     }
     if (isFull()) throw new SemaphoreFull();
-    if (takesPlace) placesTaken++;
-    await new Promise<void>((letIn) => waiting.push({ takesPlace, letIn }));
+    if (takesSlot) waitingForSlot++;
+    await new Promise<void>((letIn) => waiting.push({ takesSlot, letIn }));
   }
 
   /** The next waiter inherits the slot, so `running` does not change. */
   function leave(): void {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       next.letIn();
-      if (!next.takesPlace) continue;
-      placesTaken--;
+      if (!next.takesSlot) continue;
+      waitingForSlot--;
       return;
     }
     running--;

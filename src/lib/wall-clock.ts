@@ -13,7 +13,7 @@ export interface WallTime {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(timezone: string): Intl.DateTimeFormat {
-  // However somebody writes it: letters can be of either case.
+  // Names are case-insensitive.
   const name = timezone.toLowerCase();
   let format = formats.get(name);
   if (format === undefined) {

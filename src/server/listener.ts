@@ -58,7 +58,7 @@ export class ListenFailure extends Error {
  */
 const maxRequestBodyBytes = 3 * maxUploadBytes;
 const idleBeforeCutMs = 1_000;
-const lookEveryMs = 100;
+const pollEveryMs = 100;
 /**
  * For TLS 1.2: only authenticated ciphers with forward secrecy; the default list ends with plain RSA and CBC. TLS 1.3
  * has no others.
@@ -186,8 +186,8 @@ async function waitUntilIdle(servers: ReadonlySet<Server<unknown>>): Promise<voi
   let idleMs = 0;
   // Not at the first check: a request may be in transit already.
   while (servers.size > 0 && idleMs < idleBeforeCutMs) {
-    await Bun.sleep(lookEveryMs);
+    await Bun.sleep(pollEveryMs);
     const isIdle = [...servers].every((server) => server.pendingRequests === 0);
-    idleMs = isIdle ? idleMs + lookEveryMs : 0;
+    idleMs = isIdle ? idleMs + pollEveryMs : 0;
   }
 }

@@ -1,6 +1,6 @@
 /** The listening server: passes requests with their context to the routes, and drains on shutdown. */
 import type { Server } from "bun";
-import type { InstanceDoor } from "../api/instances/index.ts";
+import type { InstanceEndpoint } from "../api/instances/index.ts";
 import { renderMetrics } from "../api/metrics/service.ts";
 import { createApp, type Site } from "../app/app.ts";
 import type { OpenedServices } from "../app/services.ts";
@@ -24,8 +24,8 @@ export interface ServerOptions {
   /** Where other instances reach this one; by default the address that it listens on. */
   instanceUrl?: string | null;
   /**
-   * When sources and deliveries that an earlier server left are looked for, by default 50 ms after the start, since a
-   * seventh of it went into that. In tests 0: at once, before they make their own.
+   * When sources and deliveries that an earlier server left are read, by default 50 ms after the start, since a
+   * seventh of it went into that. In tests 0: immediately, before they make their own.
    */
   wakeAfterMs?: number;
   /** How the end waits for proxies, and for open replies. Replaced in tests. */
@@ -111,7 +111,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   }
 
   /** For anyone but an instance there is nothing at this address, as at any other without a route. */
-  function handleCall({ open, path }: InstanceDoor): Handle<DirectRequest> {
+  function handleCall({ open, path }: InstanceEndpoint): Handle<DirectRequest> {
     let counts: RouteCounts | null = null;
     return async (request, server) => {
       const opened = await open(request);
@@ -128,7 +128,7 @@ export function startServer(services: OpenedServices, options: ServerOptions): R
   let expiresAtMs = tls === null || tls === "awaited" ? null : readCertificateExpiry(tls);
   const direct = {
     ...Object.fromEntries(app.directRoutes.map((route) => [route.path, { GET: handleDirectly(route) }])),
-    [app.instanceDoor.path]: { POST: handleCall(app.instanceDoor) },
+    [app.instanceEndpoint.path]: { POST: handleCall(app.instanceEndpoint) },
   };
   const listener = openListener({ host: options.host, port: options.port, tls, handle, direct });
   const metrics = openMetrics();

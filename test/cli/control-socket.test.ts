@@ -4,7 +4,7 @@ import { lstatSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync } f
 import { join } from "node:path";
 import { version } from "../../package.json";
 import { askForChecks, askServers } from "../../src/cli/control-socket/ask.ts";
-import { type Door, openDoor, removeAbandoned } from "../../src/cli/control-socket/control-socket.ts";
+import { type ControlSocket, openControlSocket, removeAbandoned } from "../../src/cli/control-socket/control-socket.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 import { runCommand } from "../support/cli.ts";
 import { eventually } from "../support/eventually.ts";
@@ -29,16 +29,16 @@ const finding = {
   is_off: true,
 };
 
-const opened: Door[] = [];
+const opened: ControlSocket[] = [];
 afterEach(async () => {
-  for (const door of opened.splice(0)) await door.close();
+  for (const controlSocket of opened.splice(0)) await controlSocket.close();
 });
 
 interface Opened {
   log: ReturnType<typeof createCapturedLog>;
   path: string;
   checks(): number;
-  door: Door | null;
+  controlSocket: ControlSocket | null;
 }
 
 function open(dataDir: string, answer: object = facts, id: string | null = null, hold = Promise.resolve()): Opened {
@@ -50,10 +50,10 @@ function open(dataDir: string, answer: object = facts, id: string | null = null,
     await hold;
     return { ...answer, findings: [finding] };
   };
-  const door = openDoor({ dataDir, id, log, makeAnswers: async () => ({ describe, check }) });
-  if (door !== null) opened.push(door);
+  const controlSocket = openControlSocket({ dataDir, id, log, makeAnswers: async () => ({ describe, check }) });
+  if (controlSocket !== null) opened.push(controlSocket);
   const path = join(dataDir, id === null ? "companiond.sock" : `companiond-${id}.sock`);
-  return { log, path, door, checks: () => checks };
+  return { log, path, controlSocket, checks: () => checks };
 }
 
 async function examine(dataDir: string, environment: Record<string, string> = {}): Promise<string> {
@@ -72,10 +72,10 @@ function abandonSocket(path: string): void {
 test("the socket is its owner's alone whatever the mask, and the mask is left as it was", async () => {
   using dir = temporaryDirectory();
   const before = process.umask(0o022);
-  const { path, door } = open(dir.path);
+  const { path, controlSocket } = open(dir.path);
   expect(process.umask(before)).toBe(0o022);
   expect(statSync(path).mode & 0o777).toBe(0o600);
-  await door?.close();
+  await controlSocket?.close();
   expect(readdirSync(dir.path)).toEqual([]);
 });
 
@@ -118,22 +118,22 @@ test("doctor asks the server even where its own settings are wrong", async () =>
 
 test("doctor says who runs and for how long, and warns of one that is stopping", async () => {
   using dir = temporaryDirectory();
-  const { door } = open(dir.path, { ...facts, version });
+  const { controlSocket } = open(dir.path, { ...facts, version });
   const who = `companiond ${version} is running: pid 4711, user companiond, up 3 days.`;
   expect(await examine(dir.path)).toStartWith(`ok    server           ${who} This report is of what it runs with.\n`);
-  await door?.close();
+  await controlSocket?.close();
   open(dir.path, { ...facts, version, is_draining: true, open_replies: 2 });
   expect(await examine(dir.path)).toStartWith(`warn  server           ${who} It is stopping; 2 replies are open.\n`);
 });
 
 test("doctor warns of a server of another version, and says which of the two to replace", async () => {
   using dir = temporaryDirectory();
-  const { door } = open(dir.path);
+  const { controlSocket } = open(dir.path);
   const who = (other: string) => `The running server is version ${other}, this command is ${version}.`;
   const older = await examine(dir.path);
   expect(older).toStartWith(`warn  server           ${who("0.0.1")} It has pid 4711, and user companiond.\n`);
   expect(older).toContain(`Restart the service to run ${version} (systemctl restart companiond)`);
-  await door?.close();
+  await controlSocket?.close();
   open(dir.path, { ...facts, version: "99.0.0" });
   const newer = await examine(dir.path);
   expect(newer).toContain(who("99.0.0"));
@@ -148,7 +148,7 @@ test("a server of another version that speaks another form, or cannot check, is 
   };
   const who = (other: string) => `The running server is version ${other}, this command is ${version}.`;
   const apart = "They do not understand each other.";
-  // As a door of this version answers one that is to come.
+  // As a controlSocket of this version answers one that is to come.
   const newer = await answer(() => Response.json({ protocol: 2, version: "99.0.0" }, { status: 404 }));
   expect(newer).toStartWith(`fail  server           ${who("99.0.0")} ${apart}\n`);
   expect(newer).toContain("This command is an older executable");
@@ -235,8 +235,8 @@ test("a directory with a long name has its socket, too", async () => {
 test("where there can be no socket the server goes on without, and says so in the log", () => {
   using dir = temporaryDirectory();
   mkdirSync(dir.file("companiond.sock"));
-  const { door, log } = open(dir.path);
-  expect(door).toBeNull();
+  const { controlSocket, log } = open(dir.path);
+  expect(controlSocket).toBeNull();
   expect(log.events).toMatchObject([
     { level: "warn", event: expect.stringContaining("doctor cannot ask this server") },
   ]);

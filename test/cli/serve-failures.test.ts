@@ -45,12 +45,12 @@ describe("a failure to start", () => {
   });
 
   test("is on standard error as well where that goes elsewhere: as the line, or at a terminal as text", async () => {
-    const elsewhere = await serve([], { environment, errorPlace: "elsewhere" });
+    const elsewhere = await serve([], { environment, errorTarget: "elsewhere" });
     expect([linesOf(elsewhere.stdout), linesOf(elsewhere.stderr)]).toEqual([
       [failed(2, ...problems)],
       [failed(2, ...problems)],
     ]);
-    const terminal = await serve([], { environment, errorPlace: "terminal" });
+    const terminal = await serve([], { environment, errorTarget: "terminal" });
     expect([linesOf(terminal.stdout), terminal.stderr]).toEqual([
       [failed(2, ...problems)],
       ["companiond: the configuration has problems:", ...problems, ""].join("\n"),

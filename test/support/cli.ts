@@ -17,7 +17,7 @@ export interface CliOptions {
   /** Whether a person reads standard output; no one does by default. */
   isTerminal?: boolean;
   /** Where standard error goes; with standard output by default. */
-  errorPlace?: CliIo["errorPlace"];
+  errorTarget?: CliIo["errorTarget"];
   /** What someone at the terminal answers; without it, no one is there. */
   answer?: string;
   /** The env file of a service; there is none by default. */
@@ -33,7 +33,7 @@ export async function runCommand(words: readonly string[], options: CliOptions =
   const io: CliIo = {
     environment: { ...(dataDir === null ? {} : await engineEnvironment(dataDir)), ...options.environment },
     isTerminal: options.isTerminal ?? false,
-    errorPlace: options.errorPlace ?? "output",
+    errorTarget: options.errorTarget ?? "output",
     canAsk: options.answer !== undefined,
     async ask(question) {
       stderr += question;

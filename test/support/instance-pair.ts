@@ -1,7 +1,7 @@
 /** Two instances without anything else: one passes calls on, and at the other a function of the test answers. */
 
 import type { OpenedCall } from "../../src/api/instances/index.ts";
-import { type AnswerCall, createInstanceDoor } from "../../src/api/instances/index.ts";
+import { type AnswerCall, createInstanceEndpoint } from "../../src/api/instances/index.ts";
 import type { Instances, ReplyCall } from "../../src/core/instances/instances.ts";
 import { type InstancesOptions, openInstances } from "../../src/core/instances/open-instances.ts";
 import type { PassingDeadlines } from "../../src/core/instances/passing.ts";
@@ -40,14 +40,14 @@ export async function openInstancePair(deadlines: Partial<PassingDeadlines> = {}
   const there = await openLoneInstance(oneKey);
   const settings = { publicUrl: null, trustedProxies: 0, isTls: false };
   const services = { instances: there, settings, ids: systemIds, log: createCapturedLog() };
-  const door = createInstanceDoor(services as never, (...call) => pair.answer(...call));
+  const endpoint = createInstanceEndpoint(services as never, (...call) => pair.answer(...call));
   const requests: Request[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
       requests.push(request);
-      const opened: OpenedCall | null = await door.open(request);
+      const opened: OpenedCall | null = await endpoint.open(request);
       return opened === null ? new Response(null, { status: 404 }) : opened.respond();
     },
   });

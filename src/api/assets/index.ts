@@ -73,7 +73,7 @@ export const assetRoutes: readonly Route[] = [
   script("getHome", "home.js", "Earlier conversations, which the widget fetches automatically"),
   script("getTeaser", "teaser.js", "A line beside the launcher, which the widget fetches automatically"),
   script("getFeedback", "feedback.js", "Ratings and contacts, which the widget fetches automatically"),
-  // Where browsers, home screens and link previews look by default.
+  // Where browsers, home screens and link previews request them by default.
   image("getIcon", "/favicon.ico", "favicon.png", "The icon of tabs, a PNG of 48 by 48"),
   image("getTouchIcon", "/apple-touch-icon.png", "touch-icon.png", "The icon of home screens, a PNG of 180 by 180"),
   image("getShareImage", "/share.png", "share.png", "The image in previews of links, a PNG of 1200 by 630"),

@@ -10,7 +10,7 @@ import { contactBodies, ratingBodies, resolvedBodies } from "./feedback-model.ts
 import { admitSender, getAnswering, openVisitor } from "./key-chat.ts";
 import type { Sent } from "./model.ts";
 import { describeMessage } from "./reply-routes.ts";
-import { placeOfBody, type VisitorCall } from "./visitor-place.ts";
+import { conversationOfBody, type VisitorCall } from "./visitor-conversation.ts";
 
 /** `admit`: called once before it is kept. */
 async function leaveContact(
@@ -18,14 +18,14 @@ async function leaveContact(
   body: Sent<typeof contactBodies.own>,
   admit: () => Promise<void>,
 ): Promise<void> {
-  const place = placeOfBody(call, body);
+  const conversation = conversationOfBody(call, body);
   const { people, store } = call.services;
   if (!(await people.takesContact(call.companion))) {
-    throw stateConflict("No contact is taken here now.", await store.handoffs.find(place.key));
+    throw stateConflict("No contact is taken here now.", await store.handoffs.find(conversation.key));
   }
   await admit();
   const { email, name, message } = body;
-  await people.leaveContact(place, { email: email.trim(), name: name || null, message: message || null });
+  await people.leaveContact(conversation, { email: email.trim(), name: name || null, message: message || null });
 }
 
 /** Before the body is read, as the ids of all paths. */
@@ -39,14 +39,14 @@ async function rate(call: VisitorCall, clientId: string, body: Sent<typeof ratin
   if (!call.companion.ratings) throw new AppError("conflict", "Replies of this companion are not rated.");
   const { rating, reasons, comment } = body;
   const given = rating && { rating, reasons: [...new Set(reasons ?? [])], comment: comment || null };
-  await call.services.people.rate(placeOfBody(call, body), clientId, given);
+  await call.services.people.rate(conversationOfBody(call, body), clientId, given);
 }
 
 async function setResolved(call: VisitorCall, body: Sent<typeof resolvedBodies.own>): Promise<void> {
   if (!call.companion.askResolved) {
     throw new AppError("conflict", "Visitors of this companion are not asked whether it is resolved.");
   }
-  await call.services.people.setResolved(placeOfBody(call, body), body.resolved);
+  await call.services.people.setResolved(conversationOfBody(call, body), body.resolved);
 }
 
 const session_id = "7b1f5f0e-6c1e-4a55-8d0c-0d7f3d1b9a10";

@@ -39,7 +39,7 @@ function checkMessage(sent: unknown): ChatRequest {
     : chatRequest.check(sent);
 }
 
-/** The conversation's id, sent or new, which the response tells. */
+/** The conversation's id, sent or new, which the response names. */
 export function nameSession(ids: Services["ids"], { session_id }: ChatRequest, set: ResponseHead): string {
   const sessionId = session_id?.toLowerCase() ?? ids.randomUuid();
   set.headers["x-session-id"] = sessionId;
@@ -54,7 +54,7 @@ function toUse(key: ConversationKey, named: NamedMessage): RepeatableUse {
   return { name: `${queueKeyOf(key)} ${named.messageId}`, repeats: isOwn ? 0 : freeRepeats };
 }
 
-/** Streams the reply to a visitor's message, whichever way it came. */
+/** Streams the reply to a visitor's message, however it came. */
 export async function streamReply(
   services: Services,
   { request, set, sessionId, visitor, work, ...start }: Sending,
@@ -66,11 +66,11 @@ export async function streamReply(
   const context = contextOf(request, services.ids);
   const messageId = message_id?.toLowerCase() ?? null;
   const hasEvents = events === true;
-  const place = { companion, key, visitor, arrivalMark, requestId: context.requestId };
+  const conversation = { companion, key, visitor, arrivalMark, requestId: context.requestId };
   const spend = work && ((named: NamedMessage | null) => work.spend(named && toUse(key, named)));
   const openPeople = async () => {
     const { PeopleReplies } = await import("./people-replies.ts");
-    return new PeopleReplies(services, request, place, { text: message, messageId, hasEvents, spend });
+    return new PeopleReplies(services, request, conversation, { text: message, messageId, hasEvents, spend });
   };
   const people = companion.handoff === null ? null : await openPeople();
   const makeTurn = (named: NamedStart | null) => {

@@ -77,7 +77,7 @@ function firstSeq({ handoff, newestSeq }: LiveConversation, { isVerified }: Live
 
 const staysOpen = ({ companion }: LiveCall) => companion.handoff?.mode === "any";
 
-/** What would begin now would be ended at once. */
+/** What would begin now would be ended immediately. */
 function requireRunning({ lifecycle }: Services): void {
   if (lifecycle.isDraining) throw ended("The server is shutting down.");
 }
@@ -183,7 +183,7 @@ async function answerPoll(services: Services, call: LiveCall, after: number, wai
   return await answer();
 }
 
-/** Resolves when there is something to answer: at the latest when the time is over, at once where nobody may wait. */
+/** Resolves when there is something to answer, or the time is over; immediately where no one may wait. */
 async function waitForNews(services: Services, call: LiveCall, after: number, waitMs: number): Promise<void> {
   const { live, clock, ids } = services;
   const { request, companion, key, right } = call;

@@ -25,11 +25,11 @@ export interface PeopleMessage {
 /** A turn that begins only while the companion has the conversation, and is stopped once it has not. */
 export function makePeopleTurn(
   services: Services,
-  place: VisitorPlace,
+  conversation: VisitorPlace,
   message: PeopleKeptMessage,
   start: Omit<TurnStart, "storage">,
 ): Turn {
-  const storage = new PeopleStorage(services, place, message, start.caller?.hasEvents === true);
+  const storage = new PeopleStorage(services, conversation, message, start.caller?.hasEvents === true);
   const { spendWork = null } = start;
   // The last before a provider is asked, which takes a while.
   const spendLast = spendWork && (() => spendWork().then(() => storage.keepIfTaken()));
@@ -46,19 +46,19 @@ export class PeopleReplies {
   constructor(
     private readonly services: Services,
     private readonly request: Request,
-    private readonly place: VisitorPlace,
+    private readonly conversation: VisitorPlace,
     private readonly message: PeopleMessage,
   ) {}
 
   /** As `makePeopleTurn`. */
   makeTurn(start: Omit<TurnStart, "storage">, message: KeptMessage): Turn {
     const spendWork = () => this.#spend(start.named);
-    return makePeopleTurn(this.services, this.place, { ...message, spendWork }, { ...start, spendWork });
+    return makePeopleTurn(this.services, this.conversation, { ...message, spendWork }, { ...start, spendWork });
   }
 
   /** Keeps the message where people have the conversation; null where the companion answers it. */
   async keep(): Promise<Response | null> {
-    if (!isOutside(await this.services.store.handoffs.find(this.place.key))) return null;
+    if (!isOutside(await this.services.store.handoffs.find(this.conversation.key))) return null;
     const { messageId } = this.message;
     await this.#spend(messageId === null ? null : { messageId, repeats: null });
     const kept = await this.#keep();
@@ -67,7 +67,7 @@ export class PeopleReplies {
 
   /** Answers a message that is kept already. */
   async answerKept(): Promise<Response> {
-    const handoff = await this.services.store.handoffs.find(this.place.key);
+    const handoff = await this.services.store.handoffs.find(this.conversation.key);
     const kept = isOutside(handoff) ? await this.#keep() : null;
     return this.#respond(kept ?? { handoff, texts: [] });
   }
@@ -77,7 +77,7 @@ export class PeopleReplies {
     return failure instanceof KeptForPeople ? this.#respond(failure.kept) : await this.keepRefused(failure);
   }
 
-  /** Whoever takes a conversation waits in its queue: what it refuses meanwhile is theirs. Rejects with other failures. */
+  /** Who takes a conversation waits in its queue: what it refuses meanwhile is theirs. Rejects with other failures. */
   async keepRefused(failure: unknown): Promise<Response> {
     this.#isOwn ||= failure instanceof KeptForPeople;
     const isRefused = failure instanceof AppError && failure.code === "rate_limited";
@@ -96,12 +96,12 @@ export class PeopleReplies {
     const { text, messageId, hasEvents } = this.message;
     // To a client that has left while its message waited nothing is brought.
     const isPlain = !hasEvents && !this.request.signal.aborted;
-    return this.services.people.keepMessage(this.place, { text, messageId, isPlain, isOwn: this.#isOwn });
+    return this.services.people.keepMessage(this.conversation, { text, messageId, isPlain, isOwn: this.#isOwn });
   }
 
   #respond({ handoff, texts }: Pick<KeptForPerson, "texts"> & { handoff: KeptForPerson["handoff"] | null }): Response {
-    const { services, request, place, message } = this;
-    const { companion } = place;
+    const { services, request, conversation, message } = this;
+    const { companion } = conversation;
     const stream = new EventStream(request.signal, services.heartbeats, message.hasEvents);
     if (message.hasEvents) stream.take({ type: "state", state: toVisitorState(handoff, companion.name) });
     else if (texts.length > 0)

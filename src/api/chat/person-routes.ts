@@ -15,7 +15,7 @@ import { toUuid } from "../../lib/ids.ts";
 import { admitSender, conversationQuery, getAnswering, openVisitor } from "./key-chat.ts";
 import { personBodies, type Sent } from "./model.ts";
 import { describeConversation } from "./reply-routes.ts";
-import { placeOf, placeOfBody, type VisitorCall } from "./visitor-place.ts";
+import { conversationOf, conversationOfBody, type VisitorCall } from "./visitor-conversation.ts";
 
 const instant = (description: string) =>
   t.Union([t.String({ format: "date-time", examples: ["2026-11-30T09:00:00.000Z"] }), t.Null()], { description });
@@ -49,18 +49,18 @@ async function ask(
   admit?: () => Promise<void>,
 ): Promise<PersonAsked> {
   const { services, companion } = asking;
-  const place = placeOfBody(asking, body);
+  const conversation = conversationOfBody(asking, body);
   if (companion.handoff === null) throw noPeople(null);
-  const asked = await services.people.ask(place, "visitor", body.reason || null, admit);
+  const asked = await services.people.ask(conversation, "visitor", body.reason || null, admit);
   return toWirePersonAsked(asked, companion);
 }
 
 async function goBack(asking: VisitorCall, sessionId: string | null, visitorId: string | null): Promise<void> {
   const { services, companion } = asking;
   if (sessionId === null) throw invalidFields([{ param: "session_id", detail: "This parameter is required." }]);
-  const place = placeOf(asking, sessionId, visitorId);
-  if (companion.handoff !== null) return await services.people.goBack(place);
-  const handoff = await services.store.handoffs.find(place.key);
+  const conversation = conversationOf(asking, sessionId, visitorId);
+  if (companion.handoff !== null) return await services.people.goBack(conversation);
+  const handoff = await services.store.handoffs.find(conversation.key);
   if (handoff === null || handoff.status === null) throw noPeople(handoff);
 }
 

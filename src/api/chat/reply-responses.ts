@@ -64,7 +64,7 @@ async function answerOrRun(
   if (where.at === "nowhere" || (stored !== null && runsAgain(stored))) {
     const kept = (await people?.keep()) ?? null;
     if (kept !== null) return kept;
-    // At once, so that of several requests for the message one runs it, and the others find it running.
+    // Immediately, so that of several requests for the message one runs it, and the others find it running.
     const reply = services.replies.claim(nameOf(call), call.message, call.resume);
     if (reply === null) return null;
     const turn = makeTurn({ messageId: call.messageId, repeats: stored?.repeats ?? null, text: reply.text });

@@ -42,7 +42,7 @@ export const describeOffset = () =>
 export const describeEvents = () =>
   t.Boolean({ default: false, description: "Whether the stream carries named events, as on the message itself." });
 
-interface Place {
+interface Input {
   readonly request: Request;
   readonly params: { readonly messageId: string };
   readonly companion: Pick<Companion, "id" | "citations" | "toolCount">;
@@ -51,7 +51,7 @@ interface Place {
 }
 
 /** Throws `not_found` for ids that cannot be any reply's. */
-export function readCall(action: "follow" | "cancel", { request, params, companion, visitor }: Place): ReplyCall {
+export function readCall(action: "follow" | "cancel", { request, params, companion, visitor }: Input): ReplyCall {
   const { searchParams } = new URL(request.url);
   const messageId = toUuid(params.messageId);
   const sessionId = toUuid(searchParams.get("session_id") ?? "");

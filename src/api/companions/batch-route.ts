@@ -1,4 +1,4 @@
-/** `POST /api/companions/batch`: many companions at once, answered one by one, as lines or as an array. */
+/** `POST /api/companions/batch`: many companions in one request, answered one by one, as lines or as an array. */
 import { Type as t } from "@sinclair/typebox";
 import { batchBody } from "../../http/json-body.ts";
 import type { HeaderBag } from "../../http/problem.ts";
@@ -53,7 +53,7 @@ export const batchRoute: Route = route({
   },
 });
 
-/** A part is made when the one before it was taken: whoever leaves gets no more made. */
+/** A part is made when the client has read the one before it: none is made for a client that has left. */
 function streamBatch(batch: Batch, first: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let part = 0;

@@ -20,7 +20,7 @@ import { prepareNewCompanion } from "./service.ts";
 export const batchLimitBytes = 8 * 1024 * 1024;
 export const maxLines = 1_000;
 const maxLineBytes = 1024 * 1024;
-/** How often a part is checked anew, where what a line refers to has changed before its commit. */
+/** How often a part is checked again where what a line refers to has changed before its commit. */
 const maxTries = 3;
 
 interface BatchRequest {

@@ -12,7 +12,7 @@ type Judged = Pick<
 
 /**
  * `companion` as it would become by `changes`. Throws `invalid_request` if these would put calls that have no price under
- * a budget that stops. Nothing is looked up where all that it calls has a price.
+ * a budget that stops. Reads nothing where all that it calls has a price.
  */
 export async function requirePrices(
   services: PricedServices & Pick<Services, "store">,
@@ -27,7 +27,7 @@ export async function requirePrices(
   const unpriced = [...models, ...findUnpricedVoice(services, { hasVoice })];
   if (unpriced.length === 0) return;
   const { spending, apiKeys } = services.store;
-  // Such keys call every companion of the account, whoever made it.
+  // Such keys call every companion of the account, no matter who made it.
   const callers = (await apiKeys.list(accountId)).filter(({ scopes }) => scopes.includes("chat:write"));
   const facts = spendingFactsOf({ companionId, keyId, metadata: companion.metadata });
   const all = [...facts, ...callers.flatMap(({ id }) => factsOfSubject({ keyId: id }))];

@@ -1,4 +1,4 @@
-/** Reads a companion's settings from a body, with the rules that a schema cannot state; reports all faults at once. */
+/** Reads a companion's settings from a body, with the rules that a schema cannot state; reports all faults together. */
 
 import type { TObject } from "@sinclair/typebox";
 import type { VoiceStore } from "../../contracts/store/store.ts";

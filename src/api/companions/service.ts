@@ -1,4 +1,4 @@
-/** What an account can do with its companions and their embed tokens; everything is looked up within the account. */
+/** What an account can do with its companions and their embed tokens; everything is found within the account. */
 
 import { toMadeCompanion } from "../../contracts/store/companions.ts";
 import type { NewCompanion, Revision, WriteContext } from "../../contracts/store/store.ts";
@@ -161,7 +161,7 @@ export function prepareEmbedToken(
   };
 }
 
-/** Takes effect at once: the next embed request with the token gets 404. */
+/** Takes effect immediately: the next embed request with the token gets 404. */
 export async function revokeEmbedToken(
   { store }: CompanionServices,
   principal: Principal,

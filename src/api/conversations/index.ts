@@ -17,7 +17,7 @@ import { toUuid } from "../../lib/ids.ts";
 import { filterQuery, listConversations } from "./listing.ts";
 import { messagePageQuery, readCalls, toWireMessages } from "./message-paging.ts";
 import { ConversationWithMessages } from "./responses.ts";
-import { readPeople, readRatings } from "./team-place.ts";
+import { readPeople, readRatings } from "./team-conversation.ts";
 import { teamRoutes } from "./team-routes.ts";
 import { visitorConversationRoutes } from "./visitor-routes.ts";
 import { workRoutes } from "./work-routes.ts";

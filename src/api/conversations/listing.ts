@@ -111,8 +111,8 @@ export async function listConversations(
   const readerId = readingPersonId(principal, as);
   if (unread && readerId === null) throw invalidFields([{ param: "as", detail: "Name whose unread ones they are." }]);
   const verifiedId = visitorSub === null ? null : await visitors.findId(accountId, visitorSub);
-  // Nobody is both, nor one who was never seen.
-  const isNobody = visitorSub !== null && (verifiedId === null || visitorId !== null);
+  // No visitor is both, nor one who was never seen.
+  const isNone = visitorSub !== null && (verifiedId === null || visitorId !== null);
   const people = { state, status, assigneeId: assignee, tag, unreadBy: unread ? readerId : null, rating };
   const marks = { unanswered, failed, verified, channel };
   const { updatedSinceMs } = page;
@@ -121,7 +121,7 @@ export async function listConversations(
   return collectList(
     page,
     async (part) => {
-      if (isNobody) return { items: [], nextAfterId: null };
+      if (isNone) return { items: [], nextAfterId: null };
       const found = await store.conversations.list(accountId, filter, part);
       const shown = await (include === null ? rows.show(found.items) : rows.showWithExcerpts(found.items, q));
       return { ...found, items: found.items.map(({ id, updatedAt }, at) => ({ id, updatedAt, row: shown[at] })) };

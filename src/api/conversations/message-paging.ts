@@ -33,7 +33,7 @@ export const messagePageQuery: QueryPart<MessagePageRequest> = {
 
 /** Of one response; it holds at least one reply's. */
 const maxCallBytes = 2 * 1024 * 1024;
-/** Replies whose calls are read at once: as many as are a few milliseconds of work, judged by those before. */
+/** Replies whose calls are read together: as many as are a few milliseconds of work, judged by those before. */
 const firstRead = 8;
 const bytesPerRead = 256 * 1024;
 

@@ -73,14 +73,14 @@ export function toVisitorConversation(conversation: StoredConversation): Static<
 
 /** Without what the reply cost, and what was said to tools and by them. */
 export function toVisitorMessage(message: StoredMessage, calls: readonly ToolCall[] = []) {
-  const told = calls.map(toWireToolCall).map(({ arguments: _, result: __, ...call }) => call);
+  const shown = calls.map(toWireToolCall).map(({ arguments: _, result: __, ...call }) => call);
   return {
     id: message.id,
     role: message.role,
     channel: message.channel,
     text: textOf(message),
     complete: message.complete,
-    ...(calls.length === 0 ? {} : { tool_calls: told }),
+    ...(calls.length === 0 ? {} : { tool_calls: shown }),
     ...(message.person ? { author: { type: "person" as const, name: message.person.name } } : {}),
     created_at: toRfc3339(message.createdAt),
   };

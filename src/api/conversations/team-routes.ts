@@ -4,8 +4,8 @@ import { jsonBody } from "../../http/json-body.ts";
 import { respondJsonText } from "../../http/json-response.ts";
 import { contextOf } from "../../http/request-context.ts";
 import { type Route, route } from "../../http/route.ts";
+import { openConversation, toTeamContext } from "./team-conversation.ts";
 import { personMessageBody, readBody, releaseBody, takeBody, teamTypingBody } from "./team-model.ts";
-import { openConversation, toPlace } from "./team-place.ts";
 import { ReservedObject, SentObject, TakenObject, toWireState } from "./team-responses.ts";
 
 const done = (description: string): Record<number, ApiResponse> => ({ 204: { description } });
@@ -40,7 +40,7 @@ export const teamRoutes: readonly Route[] = [
       const opened = await openConversation(services, caller.principal, params.id);
       const { stop = true, from = null, as } = await readBody();
       contextOf(request, services.ids).allowSilence(takeSilenceSeconds);
-      const taken = await services.people.take(await toPlace(caller, opened, as), { stop, from });
+      const taken = await services.people.take(await toTeamContext(caller, opened, as), { stop, from });
       if (taken.isTaken) return toWireState(taken.handoff);
       return respondJsonText(set, JSON.stringify({ state: "companion" }), 202);
     },
@@ -63,7 +63,7 @@ export const teamRoutes: readonly Route[] = [
       const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { close = false, from = null, as } = await readBody();
-      await services.people.release(await toPlace(caller, opened, as), { close, from });
+      await services.people.release(await toTeamContext(caller, opened, as), { close, from });
     },
   }),
   route({
@@ -88,7 +88,7 @@ export const teamRoutes: readonly Route[] = [
       const { text, client_id, after = null, as } = await readBody();
       contextOf(request, services.ids).allowSilence(takeSilenceSeconds);
       const message = { text, clientId: client_id.toLowerCase(), afterSeq: after };
-      const { seq, isRepeated } = await services.people.say(await toPlace(caller, opened, as), message);
+      const { seq, isRepeated } = await services.people.say(await toTeamContext(caller, opened, as), message);
       if (isRepeated) set.headers["idempotent-replayed"] = "true";
       return { seq };
     },
@@ -110,7 +110,7 @@ export const teamRoutes: readonly Route[] = [
       const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { typing, as } = await readBody();
-      const { person, conversationId, companion } = await toPlace(caller, opened, as);
+      const { person, conversationId, companion } = await toTeamContext(caller, opened, as);
       services.live.noteTyping({
         ...{ accountId: companion.accountId, companionId: companion.id, conversationId, isTyping: typing },
         ...{ by: "person", personId: person.id, name: person.name },
@@ -130,7 +130,7 @@ export const teamRoutes: readonly Route[] = [
       const { services } = caller;
       const opened = await openConversation(services, caller.principal, params.id);
       const { seq, as } = await readBody();
-      const { person, conversationId } = await toPlace(caller, opened, as);
+      const { person, conversationId } = await toTeamContext(caller, opened, as);
       const accountId = caller.principal.account.id;
       await services.store.handoffs.markRead(accountId, conversationId, person.id, seq);
     },

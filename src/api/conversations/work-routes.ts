@@ -9,8 +9,8 @@ import { listOf, pageQuery, toWireList } from "../../http/paging.ts";
 import { type Route, route } from "../../http/route.ts";
 import { ConversationObject, ConversationRows } from "../../http/schemas/conversation.ts";
 import { openOrNull } from "../../lib/sealing.ts";
+import { noteName, openConversation, openNote, requirePeople, toTeamContext } from "./team-conversation.ts";
 import { conversationPatchBody, noteBody } from "./team-model.ts";
-import { noteName, openConversation, openNote, requirePeople, toPlace } from "./team-place.ts";
 import { HandoffEventObject, NoteObject, toWireEvent, toWireNote } from "./team-responses.ts";
 
 export const workRoutes: readonly Route[] = [
@@ -33,17 +33,17 @@ export const workRoutes: readonly Route[] = [
       const { account } = caller.principal;
       const opened = await openConversation(services, caller.principal, params.id);
       const { status, assignee, tags, as } = await readBody();
-      const place = await toPlace(caller, opened, as);
+      const team = await toTeamContext(caller, opened, as);
       const isUnknown = assignee != null && (await store.members.find(account.id, assignee)) === null;
       if (isUnknown) throw invalidFields([{ param: "assignee", detail: "There is no such member." }]);
-      await services.people.update(place, {
+      await services.people.update(team, {
         ...(status === undefined ? {} : { status }),
         ...(assignee === undefined ? {} : { assigneeId: assignee }),
         ...(tags === undefined ? {} : { tags }),
       });
       const found = await store.conversations.find(account.id, opened.conversationId, { limit: 1, before: null });
       if (found === null) throw missing("conversation");
-      const rows = new ConversationRows(services, account.id, place.person.id);
+      const rows = new ConversationRows(services, account.id, team.person.id);
       return (await rows.show([found.conversation]))[0];
     },
   }),

@@ -33,7 +33,7 @@ export interface OpenApiOperation {
   summary: string;
   description: string;
   security: Record<string, string[]>[];
-  /** Of an API key. OpenAPI's own place for it is one that linters know for OAuth only. */
+  /** Of an API key. OpenAPI's own field for it is one that linters know for OAuth only. */
   "x-required-scope"?: Scope;
   parameters?: OpenApiParameter[];
   requestBody?: { required: boolean; content: Record<string, OpenApiMedia> };
@@ -90,7 +90,7 @@ export function buildDocument(routes: readonly Route[], facts: DocumentFacts): O
       title: "companiond",
       version: facts.version,
       description: guideText,
-      // Whoever runs this server; the software knows no name.
+      // The operator of this server; the software knows no name.
       contact: { name: "The operator of this server", ...(facts.baseUrl === "" ? {} : { url: facts.baseUrl }) },
       license: { name: "MIT", identifier: "MIT" },
     },
@@ -179,10 +179,10 @@ function jsonTypes(method: string): readonly string[] {
 
 function listParameters(builder: Builder, operation: DescribedRoute): OpenApiParameter[] {
   const parameters: OpenApiParameter[] = [];
-  const add = (place: OpenApiParameter["in"], name: string, schema: JsonSchema) => {
+  const add = (location: OpenApiParameter["in"], name: string, schema: JsonSchema) => {
     const { description = "", ...rest } = schema;
-    const required = place === "path" || (place === "header" && operation.access === "visitor");
-    parameters.push({ name, in: place, required, description: String(description), schema: rest });
+    const required = location === "path" || (location === "header" && operation.access === "visitor");
+    parameters.push({ name, in: location, required, description: String(description), schema: rest });
   };
   for (const [name, schema] of Object.entries(operation.params)) add("path", name, builder.schemas.add(schema));
   for (const [name, schema] of Object.entries(operation.query)) add("query", name, builder.schemas.add(schema));

@@ -3,9 +3,9 @@
  * points to.
  */
 import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
-import { type DocsPlace, framePage } from "./frame.ts";
+import { type DocsEntry, framePage } from "./frame.ts";
 import { renderInline } from "./html.ts";
-import { errorsHref } from "./places.ts";
+import { errorsHref } from "./navigation.ts";
 
 export interface ErrorHelp {
   meaning: string;
@@ -142,12 +142,12 @@ export const errorGuide: Record<ErrorCode, ErrorHelp> = {
 };
 
 /** `/docs/errors`: each error code under the anchor that problems link to. */
-export function renderErrorsPage(places: readonly DocsPlace[]): string {
+export function renderErrorsPage(entries: readonly DocsEntry[]): string {
   const codes = Object.keys(errorCodes) as ErrorCode[];
   const body = `<h1>Errors</h1>
 <p>${renderInline("Every failure is `application/problem+json`. Programs use `code`; `detail` is for people; `request_id` leads the operator to the reason in the log. Outside of `/api` and `/v1`, a browser that asks for HTML gets a page instead.")}</p>
 ${codes.map(renderError).join("\n")}`;
-  return framePage({ title: "Errors", href: errorsHref, places, body });
+  return framePage({ title: "Errors", href: errorsHref, entries, body });
 }
 
 function renderError(code: ErrorCode): string {

@@ -124,7 +124,7 @@ function listErrorCodes(operation: DescribedRoute): ErrorCode[] {
   return (Object.keys(errorCodes) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-/** Whether it looks at visitor tokens. */
+/** Whether it checks visitor tokens. */
 export function asksVisitor({ access, isPageView }: DescribedRoute): boolean {
   return isEmbedAccess(access) && isPageView !== true;
 }

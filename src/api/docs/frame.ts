@@ -87,7 +87,7 @@ export interface DocsLink {
 }
 
 /** One page, as others link to it. */
-export interface DocsPlace extends DocsLink {
+export interface DocsEntry extends DocsLink {
   /** Its sections, listed beside it while it is open. */
   parts: readonly DocsLink[];
   /** The heading above it and its neighbours in the list, if they have one: such are many, and not shown on narrow screens. */
@@ -96,15 +96,15 @@ export interface DocsPlace extends DocsLink {
 
 interface FramedPage {
   title: string;
-  /** The page's own address, which may not be among the places. */
+  /** The page's own address, which may not be among the entries. */
   href: string;
-  places: readonly DocsPlace[];
+  entries: readonly DocsEntry[];
   body: string;
   /** The search text. */
   query?: string;
 }
 
-export function framePage({ title, href, places, body, query = "" }: FramedPage): string {
+export function framePage({ title, href, entries, body, query = "" }: FramedPage): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -120,12 +120,12 @@ export function framePage({ title, href, places, body, query = "" }: FramedPage)
 <nav aria-label="Documentation">
 <form role="search" action="/docs/search"><input type="search" name="q" value="${escapeHtml(query)}" maxlength="200"
 aria-label="Search the reference" placeholder="Search the API" autocomplete="off" spellcheck="false"><button>Search</button></form>
-<ul class="places">${places.map((place, at) => renderGroup(place, places[at - 1]) + renderPlace(place, href)).join("\n")}
+<ul class="places">${entries.map((entry, at) => renderGroup(entry, entries[at - 1]) + renderEntry(entry, href)).join("\n")}
 <li><a href="/openapi.json">OpenAPI document</a></li></ul>
 </nav>
 <main id="content" tabindex="-1">
 ${body}
-${renderNeighbours(places, href)}
+${renderNeighbours(entries, href)}
 </main>
 </div>
 </body>
@@ -133,11 +133,11 @@ ${renderNeighbours(places, href)}
 `;
 }
 
-function renderGroup({ group }: DocsPlace, before: DocsPlace | undefined): string {
+function renderGroup({ group }: DocsEntry, before: DocsEntry | undefined): string {
   return group === undefined || group === before?.group ? "" : `<li class="group">${group}</li>`;
 }
 
-function renderPlace({ href, text, parts, group }: DocsPlace, current: string): string {
+function renderEntry({ href, text, parts, group }: DocsEntry, current: string): string {
   if (href !== current) {
     return `<li${group === undefined ? "" : ' class="grouped"'}><a href="${href}">${renderInline(text)}</a></li>`;
   }
@@ -145,14 +145,14 @@ function renderPlace({ href, text, parts, group }: DocsPlace, current: string): 
   return `<li><a href="${href}" aria-current="page">${renderInline(text)}</a>${list === "" ? "" : `<ul class="parts">${list}</ul>`}</li>`;
 }
 
-function renderNeighbours(places: readonly DocsPlace[], href: string): string {
-  const at = places.findIndex((place) => place.href === href);
-  const link = (place: DocsPlace | undefined, rel: "prev" | "next", words: string) =>
-    place === undefined
+function renderNeighbours(entries: readonly DocsEntry[], href: string): string {
+  const at = entries.findIndex((entry) => entry.href === href);
+  const link = (entry: DocsEntry | undefined, rel: "prev" | "next", words: string) =>
+    entry === undefined
       ? "<span></span>"
-      : `<a rel="${rel}" href="${place.href}">${words} ${renderInline(place.text)}</a>`;
+      : `<a rel="${rel}" href="${entry.href}">${words} ${renderInline(entry.text)}</a>`;
   if (at === -1) return "";
-  return `<p class="neighbours">${link(places[at - 1], "prev", "←")}${link(places[at + 1], "next", "→")}</p>`;
+  return `<p class="neighbours">${link(entries[at - 1], "prev", "←")}${link(entries[at + 1], "next", "→")}</p>`;
 }
 
 export function docsPolicy(): string {

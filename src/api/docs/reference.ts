@@ -4,7 +4,7 @@ import type { Route } from "../../http/route.ts";
 import { sha256Hex } from "../../lib/sha256.ts";
 import { buildDocument, type DocumentFacts, type OpenApiDocument } from "./document.ts";
 import { renderErrorsPage } from "./error-guide.ts";
-import { type DocsPlace, framePage } from "./frame.ts";
+import { type DocsEntry, framePage } from "./frame.ts";
 import { renderInline, renderText } from "./html.ts";
 import {
   createObjectLocator,
@@ -12,14 +12,14 @@ import {
   type Group,
   guidesHref,
   type LocateObject,
+  listEntries,
   listGroups,
   listObjectPages,
-  listPlaces,
   type ObjectPage,
   objectsHref,
   overviewHref,
-  toPlaces,
-} from "./places.ts";
+  toEntries,
+} from "./navigation.ts";
 import { renderAddress, renderCall, renderSchema } from "./schema-table.ts";
 import { buildIndex, renderSearchPage } from "./search.ts";
 
@@ -32,8 +32,8 @@ export interface ApiReference {
 }
 
 /**
- * Tells the document from every other one: generators, caches and people compare versions, and not every change of it
- * changes the version of the product. The same wherever the server is, so that a build can carry it.
+ * Distinguishes the document from every other one: generators, caches and people compare versions, and not every change
+ * of it changes the version of the product. The same wherever the server is, so that a build can carry it.
  */
 export function stampDocument(routes: readonly Route[]): string {
   return sha256Hex(JSON.stringify(buildDocument(routes, { baseUrl: "", version: "" }))).slice(0, 12);
@@ -42,28 +42,28 @@ export function stampDocument(routes: readonly Route[]): string {
 export function buildReference(routes: readonly Route[], facts: DocumentFacts): ApiReference {
   const document = buildDocument(routes, facts);
   const objectPages = listObjectPages(document);
-  const places = listPlaces(document, toPlaces(objectPages));
+  const entries = listEntries(document, toEntries(objectPages));
   const locate = createObjectLocator(objectPages);
   const index = buildIndex(document, locate);
   return {
     json: JSON.stringify(document),
-    pages: renderReferencePages({ document, places, objectPages, locate }).set(errorsHref, renderErrorsPage(places)),
-    renderSearch: (query) => renderSearchPage(index, places, query),
+    pages: renderReferencePages({ document, entries, objectPages, locate }).set(errorsHref, renderErrorsPage(entries)),
+    renderSearch: (query) => renderSearchPage(index, entries, query),
   };
 }
 
 interface ReferenceParts {
   document: OpenApiDocument;
-  places: readonly DocsPlace[];
+  entries: readonly DocsEntry[];
   objectPages: readonly ObjectPage[];
   locate: LocateObject;
 }
 
 /** `/docs` and the pages below it: an overview, the calls by group, and the objects. By path. */
-function renderReferencePages({ document, places, objectPages, locate }: ReferenceParts): Map<string, string> {
+function renderReferencePages({ document, entries, objectPages, locate }: ReferenceParts): Map<string, string> {
   const groups = listGroups(document);
   const frame = (href: string, title: string, body: string) =>
-    [href, framePage({ href, title, places, body })] as const;
+    [href, framePage({ href, title, entries, body })] as const;
   return new Map([
     frame(overviewHref, "API reference", renderOverview(document, groups, locate)),
     ...groups.map((group) => frame(group.href, group.name, renderGroup(group, document, locate))),
@@ -75,7 +75,7 @@ function renderReferencePages({ document, places, objectPages, locate }: Referen
 function renderOverview(document: OpenApiDocument, groups: readonly Group[], locate: LocateObject): string {
   const names = Object.keys(document.components.schemas ?? {});
   return `<h1>API reference</h1>
-<p class="soft">companiond ${escapeHtml(document.info.version)}${renderPlace(document)}</p>
+<p class="soft">companiond ${escapeHtml(document.info.version)}${renderServer(document)}</p>
 <p>How to put it to use, step by step: the <a href="${guidesHref}">guides</a> for site owners, platforms and operators.</p>
 ${renderText(document.info.description)}
 ${groups.map(renderGroupList).join("\n")}
@@ -123,7 +123,7 @@ function renderObjectList({ href, title, objects }: ObjectPage): string {
 }
 
 /** Empty if the server does not know its own address. */
-function renderPlace({ servers }: OpenApiDocument): string {
+function renderServer({ servers }: OpenApiDocument): string {
   const url = servers[0]?.url ?? "/";
   return url === "/" ? "" : ` at <code>${escapeHtml(url)}</code>`;
 }

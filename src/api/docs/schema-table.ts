@@ -3,7 +3,7 @@ import { escapeHtml } from "../../http/html.ts";
 import type { OpenApiDocument, OpenApiOperation, OpenApiResponse } from "./document.ts";
 import type { Reference } from "./error-responses.ts";
 import { renderInline } from "./html.ts";
-import { type Call, errorsHref, type LocateObject } from "./places.ts";
+import { type Call, errorsHref, type LocateObject } from "./navigation.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 /** An object becomes a table of its fields, anything else its type. */

@@ -3,9 +3,9 @@ import { type ErrorCode, errorCodes } from "../../domain/errors.ts";
 import { escapeHtml } from "../../http/html.ts";
 import type { OpenApiDocument } from "./document.ts";
 import { errorGuide } from "./error-guide.ts";
-import { type DocsPlace, framePage } from "./frame.ts";
+import { type DocsEntry, framePage } from "./frame.ts";
 import { renderInline } from "./html.ts";
-import { type Call, errorsHref, type LocateObject, listGroups } from "./places.ts";
+import { type Call, errorsHref, type LocateObject, listGroups } from "./navigation.ts";
 import { renderAddress } from "./schema-table.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
@@ -97,14 +97,14 @@ function weigh({ title, address }: Entry, word: string): number {
   return address.toLowerCase().includes(word) ? 2 : 0;
 }
 
-export function renderSearchPage(index: readonly Entry[], places: readonly DocsPlace[], sent: string): string {
+export function renderSearchPage(index: readonly Entry[], entries: readonly DocsEntry[], sent: string): string {
   const query = [...sent].slice(0, maxQueryLength).join("").toWellFormed().trim();
   const found = find(index, query);
   const title = query === "" ? "Search" : `Search: ${query}`;
   return framePage({
     title,
     href: "/docs/search",
-    places,
+    entries,
     query,
     body: `<h1>Search</h1>\n${renderFound(found, query)}`,
   });

@@ -1,4 +1,4 @@
-/** What a companion shows of itself to everybody: the response of the embed route, whose schema is created on first use. */
+/** What a companion shows of itself to everyone: the response of the embed route, whose schema is created on first use. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { Availability } from "../../core/people/people.ts";

@@ -78,7 +78,7 @@ export class InboxFeed implements InboxListener {
     void this.#sendPresence().catch((error) => this.#warn(error));
   }
 
-  /** Sends what has changed; never twice at once. */
+  /** Sends what has changed; never twice at the same time. */
   #wake(): void {
     this.#isBehind = true;
     this.#running ??= this.#run();

@@ -41,7 +41,7 @@ const bodyLimitBytes = 32 * 1024;
 
 /**
  * What this instance itself does with a call: a stream of events or 204; null if it does not run the reply. All of the
- * stream has gone through `seal`. Throws what the client is told.
+ * stream has gone through `seal`. Throws what is reported to the client.
  */
 export type AnswerCall = (
   call: ReplyCall,
@@ -49,7 +49,7 @@ export type AnswerCall = (
   seal: (text: string) => string,
 ) => Promise<Response | null>;
 
-export interface InstanceDoor {
+export interface InstanceEndpoint {
   readonly path: string;
   /** Null if the request is not an instance's. Never rejects, and reads no body before the proof is good. */
   open(request: Request): Promise<OpenedCall | null>;
@@ -60,10 +60,10 @@ export interface OpenedCall {
   respond(): Promise<Response>;
 }
 
-export function createInstanceDoor(
+export function createInstanceEndpoint(
   services: Pick<Services, "instances" | "settings" | "ids" | "log">,
   answer: AnswerCall,
-): InstanceDoor {
+): InstanceEndpoint {
   async function find(request: Request): Promise<OpenedCall | null> {
     const proven = await services.instances.check("POST", callPath, request.headers.get(proofHeader));
     if (proven === null) return null;

@@ -1,4 +1,4 @@
-/** The passages of a source, to look at what was read of it. */
+/** The passages of a source, to inspect what was read of it. */
 import { Type as t } from "@sinclair/typebox";
 import { missing, readId } from "../../domain/errors.ts";
 import { jsonResponse } from "../../http/api-description.ts";
@@ -14,7 +14,7 @@ interface PassageRange {
   limit: number;
 }
 
-/** Not a cursor: previews jump to a place, and an edition never changes. */
+/** Not a cursor: previews jump to a position, and an edition never changes. */
 const rangeQuery: QueryPart<PassageRange> = {
   parameters: {
     first: () => t.Integer({ minimum: 0, default: 0, description: "The first passage of the page, from 0." }),

@@ -1,4 +1,4 @@
-/** What an account can do with the knowledge of its companions; everything is looked up within the account. */
+/** What an account can do with the knowledge of its companions; everything is found within the account. */
 import type { NewSource, SourceCheck, SourceUpload, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { invalidFields, missing, readId } from "../../domain/errors.ts";
@@ -118,7 +118,7 @@ export async function replaceSource(
   if (type !== current.type) {
     throw invalidFields([{ param: "type", detail: `Must be ${current.type}: a source keeps its type.` }]);
   }
-  // A page that was read has told its title.
+  // The title of a page that was read is known.
   const isKnown = content === null && url === current.url;
   const change = {
     ...(isKnown ? {} : { title }),

@@ -74,8 +74,11 @@ export const leadRoutes: readonly Route[] = [
       varyBy(set.headers, "Accept");
       if (!isCsv) {
         const items = leads.map((lead) => ({ ...lead, id: lead.conversation_id }));
-        const toPlace = ({ id, consented_at }: (typeof items)[number]) => ({ id, updatedAt: Date.parse(consented_at) });
-        return toWireList({ items, nextAfterId, nextUpdatedAt }, ({ id: _, ...lead }) => lead, toPlace);
+        const toCursor = ({ id, consented_at }: (typeof items)[number]) => ({
+          id,
+          updatedAt: Date.parse(consented_at),
+        });
+        return toWireList({ items, nextAfterId, nextUpdatedAt }, ({ id: _, ...lead }) => lead, toCursor);
       }
       set.headers["content-type"] = "text/csv; charset=utf-8; header=present";
       set.headers["content-disposition"] = 'attachment; filename="leads.csv"';

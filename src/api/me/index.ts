@@ -37,7 +37,7 @@ export const meRoutes: readonly Route[] = [
 async function readKey({ store }: Services, { keyId, account }: Principal): Promise<Me["key"]> {
   if (keyId === null) return null;
   const key = (await store.apiKeys.list(account.id)).find(({ id }) => id === keyId);
-  // Revoked since the guard looked.
+  // Revoked since the guard checked it.
   if (key === undefined) throw unauthorized();
   const { id, name, start, scopes, expiresAt } = key;
   return { id, name, start, scopes: [...scopes], expires_at: toNullableRfc3339(expiresAt) };

@@ -106,7 +106,7 @@ export async function updateMember(
   };
   const updated = await update(services, current, patch, context, check);
   const { id: personId, companionIds } = updated;
-  // What they see no more they cannot give back themselves.
+  // What they no longer see they cannot release themselves.
   if (patch.companionIds && companionIds !== null) await services.people.releaseAll({ personId, but: companionIds });
   return updated;
 }

@@ -30,7 +30,7 @@ class Reader {
     this.faults.push({ param, detail });
   }
 
-  /** Whether nothing more needs to be looked at: a list may have half a million entries at fault. */
+  /** Whether nothing more needs to be checked: a list may have half a million entries at fault. */
   get isFull(): boolean {
     return this.faults.length >= maxListedErrors;
   }
@@ -155,30 +155,30 @@ function readMessages(reader: Reader, sent: unknown): Pick<GivenPrompt, "instruc
   }
   for (const [index, message] of sent.entries()) {
     if (reader.isFull) break;
-    const place = `messages[${index}]`;
+    const param = `messages[${index}]`;
     const { role, content, tool_calls } = (typeof message === "object" && message !== null ? message : {}) as Sent;
-    if (!roles.includes(role as string)) reader.fail(`${place}.role`, `Must be one of: ${roles.join(", ")}.`);
-    if ((tool_calls ?? null) !== null && !isEmptyList(tool_calls)) reader.fail(`${place}.tool_calls`, noTools);
-    const text = readContent(reader, `${place}.content`, content);
+    if (!roles.includes(role as string)) reader.fail(`${param}.role`, `Must be one of: ${roles.join(", ")}.`);
+    if ((tool_calls ?? null) !== null && !isEmptyList(tool_calls)) reader.fail(`${param}.tool_calls`, noTools);
+    const text = readContent(reader, `${param}.content`, content);
     if (role === "system" || role === "developer") instructions.push(text);
     else messages.push({ role: role === "assistant" ? "assistant" : "user", parts: textParts(text) });
   }
   return { instructions, messages };
 }
 
-function readContent(reader: Reader, place: string, content: unknown): string {
+function readContent(reader: Reader, param: string, content: unknown): string {
   if (isText(content)) return content;
   if (!Array.isArray(content)) {
-    reader.fail(place, typeof content === "string" ? textProblem : "Must be text, or a list of parts of text.");
+    reader.fail(param, typeof content === "string" ? textProblem : "Must be text, or a list of parts of text.");
     return "";
   }
   let text = "";
   for (const [index, part] of content.entries()) {
     if (reader.isFull) break;
     const sent = (typeof part === "object" && part !== null ? part : {}) as Sent;
-    if (sent.type !== "text") reader.fail(`${place}[${index}].type`, "Only text is read: no images, sounds or files.");
+    if (sent.type !== "text") reader.fail(`${param}[${index}].type`, "Only text is read: no images, sounds or files.");
     else if (isText(sent.text)) text += sent.text;
-    else reader.fail(`${place}[${index}].text`, textProblem);
+    else reader.fail(`${param}[${index}].text`, textProblem);
   }
   return text;
 }

@@ -12,7 +12,7 @@ const style =
   "h1{font-size:1.5rem}main p{max-width:32rem;margin:auto;line-height:1.6}" +
   "@media(prefers-color-scheme:dark){html{background:#16181e}}";
 
-/** For visitors whom nobody vouches for. The page shows it in place of the chat. */
+/** For visitors whom no website vouches for. The page shows it instead of the chat. */
 const unknownVisitor = `<main hidden>
 <h1>Open this chat from its website</h1>
 <p>It answers only visitors whom that website vouches for. Your link does not identify you, or is too old: sign in

@@ -19,7 +19,7 @@ const ready = `<h1>Chat companions for websites</h1>
 <p>Is that site yours? Sign in to manage its companions, conversations and API keys.</p>
 <p class="ways"><a class="button" href="/app">Sign in</a> <a href="/docs/guides">Guides</a> <a href="/docs">API reference</a></p>`;
 
-/** Nobody can sign in yet: the link that changes this is where only the operator can read it. */
+/** No one can sign in yet: the link that changes this is where only the operator can read it. */
 const fresh = `<h1>This server is new</h1>
 <p>It will host chat companions for websites. If it is yours, begin on the machine that it runs on:</p>
 <ol>
@@ -177,7 +177,7 @@ function renderMissingPage(): string {
   );
 }
 
-/** Websites that framed the companion may show this page in its place. */
+/** Websites that framed the companion may show this page instead. */
 function missingPagePolicy(): string {
   return contentSecurityPolicy({ style: plainStyle, isStill: true, ancestors: ["*"] });
 }

@@ -7,7 +7,7 @@ import { openSecret, readCode, sealSecret } from "./second-factor.ts";
 import { requirePassword, type SignedInVisitor } from "./service.ts";
 import { contextOf, type SessionServices } from "./visitor.ts";
 
-/** `host` tells several servers apart in the authenticator app. */
+/** `host` distinguishes several servers in the authenticator app. */
 export async function beginSecondFactor(
   services: SessionServices,
   { visitor, account, member, sessionId }: SignedInVisitor,

@@ -1,4 +1,4 @@
-/** What an operator should look at: models that are about to be shut down, with how many companions they concern. */
+/** What needs an operator's attention: models that are about to be shut down, with how many companions they concern. */
 import type { Services } from "../../core/dependencies.ts";
 import type { RetiringModel } from "../../domain/model-dates.ts";
 import { nameAnswerer } from "../../domain/model-routes.ts";

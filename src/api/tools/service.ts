@@ -1,4 +1,4 @@
-/** What an account can do with the tools of its companions; everything is looked up within the account. */
+/** What an account can do with the tools of its companions; everything is found within the account. */
 import type { WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
 import { type FieldError, invalidFields, missing, readId } from "../../domain/errors.ts";

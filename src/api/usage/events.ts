@@ -16,7 +16,7 @@ import { toWireCounts, UsageEventObject } from "./responses.ts";
 
 /** Where an export continues. */
 interface EventCursor {
-  place: UsageEventPosition;
+  position: UsageEventPosition;
   /**
    * The first day that was not over when its line was sent; null if its own day was. Once that day is over, the export
    * goes on at its beginning: the lines have changed since.
@@ -38,7 +38,7 @@ const eventDaysQuery: QueryPart<EventDays> = {
     const cursor = query.value("cursor", decodeEventCursor, "This is not a cursor of a line: use it unchanged.");
     const days = daysQuery.read(query, nowMs);
     if (cursor === null || query.text("from") !== null) return { ...days, cursor };
-    return { ...days, fromDay: cursor.openDay ?? cursor.place.day, cursor };
+    return { ...days, fromDay: cursor.openDay ?? cursor.position.day, cursor };
   },
 };
 
@@ -55,13 +55,13 @@ function planEvents({ fromDay, toDay, cursor }: EventDays, openDay: string, incl
   const lastOver = toUtcDay(Date.parse(openDay) - dayMs);
   const days = { fromDay, toDay: includesOpen || toDay < openDay ? toDay : lastOver };
   if (cursor === null) return { ...days, after: null };
-  const { place, openDay: wasOpen } = cursor;
+  const { position, openDay: wasOpen } = cursor;
   const isStale = wasOpen !== null && wasOpen < openDay;
-  return { ...days, after: isStale ? { day: wasOpen, companionId: "", identifier: "" } : place };
+  return { ...days, after: isStale ? { day: wasOpen, companionId: "", identifier: "" } : position };
 }
 
-function encodeEventCursor({ place, openDay }: EventCursor): string {
-  const parts = [place.day, place.companionId, place.identifier, openDay];
+function encodeEventCursor({ position, openDay }: EventCursor): string {
+  const parts = [position.day, position.companionId, position.identifier, openDay];
   return Buffer.from(JSON.stringify(parts), "utf8").toString("base64url");
 }
 
@@ -72,7 +72,7 @@ function decodeEventCursor(text: string): EventCursor | undefined {
   const days = wasOpen === null ? [day] : [day, wasOpen];
   if (!days.every((each) => parseDay(each) !== null)) return undefined;
   if (!isUuid(companionId) || !/^[0-9a-f]{64}$/.test(identifier)) return undefined;
-  const cursor = { place: { day, companionId, identifier }, openDay: wasOpen };
+  const cursor = { position: { day, companionId, identifier }, openDay: wasOpen };
   return encodeEventCursor(cursor) === text ? cursor : undefined;
 }
 
@@ -177,7 +177,7 @@ class EventLines {
   #toLine(event: UsageEvent): string {
     const { identifier, day, companionId, model, provider, metadata, ...counts } = event;
     const final = day < this.#openDay;
-    const place = { day, companionId, identifier };
+    const position = { day, companionId, identifier };
     const line = {
       identifier,
       timestamp: toRfc3339(Date.parse(day)),
@@ -186,7 +186,7 @@ class EventLines {
       provider,
       ...toWireCounts(counts),
     };
-    const end = { final, cursor: encodeEventCursor({ place, openDay: final ? null : this.#openDay }) };
+    const end = { final, cursor: encodeEventCursor({ position, openDay: final ? null : this.#openDay }) };
     // Metadata is JSON already: to parse and write it again would take most of the time.
     return `${JSON.stringify(line).slice(0, -1)},"metadata":${metadata},${JSON.stringify(end).slice(1)}`;
   }

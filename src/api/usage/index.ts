@@ -131,7 +131,7 @@ function tooManyRows(): AppError {
   return new AppError("invalid_request", detail, { errors: [{ param: "limit", detail }] });
 }
 
-/** RFC 8288: a CSV file has no other place for it. */
+/** RFC 8288: a CSV file has nowhere else for it. */
 function toNextLink(url: string, cursor: string): string {
   const { searchParams } = new URL(url);
   searchParams.set("cursor", cursor);
@@ -143,7 +143,7 @@ const firstCounts = ["messages", "requests", "input_tokens", "output_tokens", "v
 const laterCounts = ["cached_tokens", "cost_micros", "reasoning_tokens", "cache_write_tokens"];
 
 /**
- * CSV by RFC 4180, with a header line first. The columns depend only on the grouping, and keep their places: later ones, groups as
+ * CSV by RFC 4180, with a header line first. The columns depend only on the grouping, and keep their order: later ones, groups as
  * well, are behind those that there were before.
  */
 function createCsv(groupBy: readonly UsageGroup[]) {

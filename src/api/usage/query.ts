@@ -1,4 +1,4 @@
-/** The query of the usage routes: days, companion, grouping, and pages for whoever asks for them. */
+/** The query of the usage routes: days, companion, grouping, and pages for callers that ask for them. */
 import { Type as t } from "@sinclair/typebox";
 import type { UsageGroup, UsagePosition } from "../../contracts/store/store.ts";
 import { idParam } from "../../http/api-description.ts";
@@ -90,11 +90,11 @@ const wrongCursor = "This is not a cursor of this list and its group_by: use nex
 
 interface Grouping {
   groupBy: readonly UsageGroup[];
-  /** Null: everything at once. */
+  /** Null: everything on one page. */
   page: { limit: number; after: UsagePosition | null } | null;
 }
 
-/** Grouping and pages, since a cursor is a place among the groups. */
+/** Grouping and pages, since a cursor is a position among the groups. */
 export const groupingQuery: QueryPart<Grouping> = {
   parameters: {
     ...groupQuery.parameters,
@@ -129,7 +129,7 @@ function decodeCursor(cursor: string, groupBy: readonly UsageGroup[]): UsagePosi
   return isSound && encodeCursor(position, groupBy) === cursor ? position : undefined;
 }
 
-/** What the store looks for. */
+/** What the store can find. */
 function isValueOf(group: UsageGroup, value: string | null): boolean {
   if (group === "day") return value !== null && parseDay(value) !== null;
   return group !== "companion" || value === null || isUuid(value);

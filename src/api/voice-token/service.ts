@@ -85,7 +85,7 @@ async function openSession(
   }
 }
 
-/** The length of a session is told when it is over. */
+/** The length of a session is known when it is over. */
 function boundOfSession(prices: Prices, provider: string): CallBound {
   const price = prices.findMinutePrice(provider);
   const micros = price === null ? null : ceilToMicros(costOfSpeech(price, maxSessionSeconds));

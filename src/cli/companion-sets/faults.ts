@@ -1,4 +1,4 @@
-/** Faults of files, each with file and line, whoever found it. */
+/** Faults of files, each with file and line, from any check. */
 
 import type { FileFault } from "../../core/companion-files/marked-value.ts";
 import type { FileCompanion } from "../../core/companion-files/read-companions.ts";

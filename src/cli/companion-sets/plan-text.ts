@@ -5,7 +5,7 @@ import type { JsonValue } from "../../domain/json.ts";
 /** Longer ones are shown on lines of their own. */
 const maxInline = 80;
 const context = 3;
-/** Lines removed and added; with more, finding the fewest takes minutes, and one text stands in place of the other. */
+/** Lines removed and added; with more, finding the fewest takes minutes, and one text replaces the other. */
 const maxEdits = 1_000;
 
 type MakeDiff = (from: string, to: string) => string[];

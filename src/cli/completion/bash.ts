@@ -1,8 +1,8 @@
 /** Completions for bash, from 3.2 on, which macOS has. */
 import type { Value } from "../command.ts";
-import { type Completed, listActionsBeside, type Place, typedNames } from "./places.ts";
+import { type Completed, type CompletedAction, listActionsBeside, typedNames } from "./completed-actions.ts";
 
-export function writeBashCompletion({ commands, places }: Completed): string {
+export function writeBashCompletion({ commands, actions }: Completed): string {
   const names = commands.map(({ name }) => name).join(" ");
   const withActions = commands.filter(({ isAction }) => !isAction);
   const beside = listActionsBeside(commands).map((words) => `"${words.join(" ")}"`);
@@ -12,7 +12,7 @@ export function writeBashCompletion({ commands, places }: Completed): string {
 _companiond_value() {
     words="" path="" list=""
     case "$1 $2" in
-${writeCases(places.flatMap(listOptionValues))}
+${writeCases(actions.flatMap(listOptionValues))}
     *) return 1 ;;
     esac
 }
@@ -21,7 +21,7 @@ ${writeCases(places.flatMap(listOptionValues))}
 _companiond_operand() {
     words="" path="" list=""
     case "$1 $2" in
-${writeCases(places.flatMap(listOperandValues))}
+${writeCases(actions.flatMap(listOperandValues))}
     *) return 1 ;;
     esac
 }
@@ -64,7 +64,7 @@ ${withActions.map(({ name, actions }) => `        ${name}) words="${actions.map(
             esac
         fi
         case $place in
-${places.map(writePlace).join("\n")}
+${actions.map(writeAction).join("\n")}
         *) return ;;
         esac
         while ((at < last)); do
@@ -118,7 +118,7 @@ complete -F _companiond companiond
 `;
 }
 
-function writePlace({ words, options }: Place): string {
+function writeAction({ words, options }: CompletedAction): string {
   return `        "${words.join(" ")}") options="${options.flatMap(typedNames).join(" ")}" ;;`;
 }
 
@@ -127,7 +127,7 @@ interface Case {
   value: Value;
 }
 
-function listOptionValues({ words, options }: Place): Case[] {
+function listOptionValues({ words, options }: CompletedAction): Case[] {
   return options.flatMap((option) => {
     const { value } = option;
     if (value === null) return [];
@@ -135,7 +135,7 @@ function listOptionValues({ words, options }: Place): Case[] {
   });
 }
 
-function listOperandValues({ words, operands }: Place): Case[] {
+function listOperandValues({ words, operands }: CompletedAction): Case[] {
   return operands.flatMap(({ value, isRepeatable }, index) => {
     if (value.path === null && value.choices.length === 0) return [];
     const number = isRepeatable ? `${words.join(" ")} "*` : `${words.join(" ")} ${index}"`;

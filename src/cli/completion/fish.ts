@@ -1,8 +1,14 @@
 /** Completions for fish, from 3.0 on. */
 import type { Operand, Value } from "../command.ts";
-import { type Completed, type CompletedOption, listActionsBeside, type Place, typedNames } from "./places.ts";
+import {
+  type Completed,
+  type CompletedAction,
+  type CompletedOption,
+  listActionsBeside,
+  typedNames,
+} from "./completed-actions.ts";
 
-export function writeFishCompletion({ commands, places }: Completed): string {
+export function writeFishCompletion({ commands, actions }: Completed): string {
   const lines = [
     ...commands.map((command) => offer("__companiond_only", command)),
     offer("__companiond_only", { name: "help", about: "Show the help" }),
@@ -10,7 +16,7 @@ export function writeFishCompletion({ commands, places }: Completed): string {
     ...commands.flatMap(({ name, actions, isAction }) =>
       isAction ? [] : actions.map((action) => offer(`__companiond_only ${name}`, action)),
     ),
-    ...places.flatMap((place) => writePlace(place, listActionsBeside(commands))),
+    ...actions.flatMap((action) => writeAction(action, listActionsBeside(commands))),
   ];
   return `# Completions of companiond for fish: companiond completion fish | source
 
@@ -43,7 +49,7 @@ function __companiond_operand
     for word in $words
         if test $isValue = 1
             set isValue 0
-        else if contains -- $word ${listValued(places)}
+        else if contains -- $word ${listValued(actions)}
             set isValue 1
         else if not string match -q -- '-*' $word
             set number (math $number + 1)
@@ -70,7 +76,10 @@ function offer(condition: string, { name, about }: { name: string; about: string
   return `complete -c companiond -n '${condition}' -a ${name} -d ${quote(about)}`;
 }
 
-function writePlace({ words, options, operands }: Place, beside: ReturnType<typeof listActionsBeside>): string[] {
+function writeAction(
+  { words, options, operands }: CompletedAction,
+  beside: ReturnType<typeof listActionsBeside>,
+): string[] {
   const others = words.length > 1 ? [] : beside.filter(([command]) => command === words[0]);
   const only = others.map((other) => `; and not __companiond_at ${other.join(" ")}`).join("");
   const start = `complete -c companiond -n '__companiond_at ${words.join(" ")}${only}'`;
@@ -108,8 +117,8 @@ function writeValue({ choices, path, isList }: Value): string {
 }
 
 /** After which a word is a value: no option has one in some commands and none in others. */
-function listValued(places: readonly Place[]): string {
-  const names = places.flatMap(({ options }) => options.filter(({ value }) => value !== null).flatMap(typedNames));
+function listValued(actions: readonly CompletedAction[]): string {
+  const names = actions.flatMap(({ options }) => options.filter(({ value }) => value !== null).flatMap(typedNames));
   return [...new Set(names)].join(" ");
 }
 

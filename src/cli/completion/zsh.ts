@@ -2,14 +2,14 @@
 import type { Value } from "../command.ts";
 import {
   type Completed,
+  type CompletedAction,
   type CompletedCommand,
   type CompletedOption,
   listActionsBeside,
-  type Place,
   typedNames,
-} from "./places.ts";
+} from "./completed-actions.ts";
 
-export function writeZshCompletion({ commands, places }: Completed): string {
+export function writeZshCompletion({ commands, actions }: Completed): string {
   const withActions = commands.filter(({ isAction }) => !isAction);
   const beside = listActionsBeside(commands).map((words) => quote(words.join(" ")));
   return `#compdef companiond
@@ -58,7 +58,7 @@ ${withActions.map(writeActions).join("\n")}
     shift words
     ((CURRENT--))
     case $place in
-${places.map(writePlace).join("\n")}
+${actions.map(writeAction).join("\n")}
     esac
 }
 
@@ -82,7 +82,7 @@ ${writeOffered(actions)}
             ;;`;
 }
 
-function writePlace({ words, options, operands }: Place): string {
+function writeAction({ words, options, operands }: CompletedAction): string {
   const specs = [
     ...options.flatMap(writeOption),
     ...operands.map(({ value, isOptional, isRepeatable }) =>

@@ -15,7 +15,7 @@ import { nameDatabase } from "../database-name.ts";
 import { judgeCertificate } from "../doctor/certificates.ts";
 import { ok, warn } from "../doctor/finding.ts";
 import { examineDefaultModel } from "../doctor/models.ts";
-import { listLooks, runLooks } from "../doctor/small-checks.ts";
+import { listChecks, runChecks } from "../doctor/small-checks.ts";
 import { protocol } from "./protocol.ts";
 
 export interface AskedServer {
@@ -82,12 +82,12 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
     return certificates === null ? [] : [judgeCertificate(certificates.state, clock.nowMs())];
   }
 
-  const ownLooks = [
-    { name: "data directory", look: judgeDirectory },
-    { name: "backups", look: judgeBackups },
-    { name: "certificate", look: judgeDomains },
-    { name: "page views", look: judgePageViews },
-    { name: "prices", look: () => examineDefaultModel(config, () => services.store.spending.hasStopBudgets()) },
+  const ownChecks = [
+    { name: "data directory", check: judgeDirectory },
+    { name: "backups", check: judgeBackups },
+    { name: "certificate", check: judgeDomains },
+    { name: "page views", check: judgePageViews },
+    { name: "prices", check: () => examineDefaultModel(config, () => services.store.spending.hasStopBudgets()) },
   ];
 
   return {
@@ -96,11 +96,11 @@ export function createAnswers({ config, services, server, startedMs }: AskedServ
       services.log.info("checking what the server runs with");
       // The port that it has, not the 0 that may have been asked for.
       const actual = { ...config, server: { ...config.server, port: server.port } };
-      const looks = listLooks(actual, clock.nowMs(), {
+      const checks = listChecks(actual, clock.nowMs(), {
         servedUntilMs: server.certificateExpiryMs,
         untrustedForwards: measurements.untrustedForwards,
       });
-      const findings = await runLooks([...looks, ...ownLooks, ...selfChecks]);
+      const findings = await runChecks([...checks, ...ownChecks, ...selfChecks]);
       return { ...describe(), findings: findings.map(toRedacted) };
     },
   };

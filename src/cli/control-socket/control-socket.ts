@@ -9,12 +9,12 @@ import { codeOf } from "../../lib/error-code.ts";
 import type { Log } from "../../lib/log.ts";
 import { isSocketName, nameSocket, paths, protocol } from "./protocol.ts";
 
-export interface Door {
+export interface ControlSocket {
   /** Closes it and removes the socket. */
   close(): Promise<void>;
 }
 
-export interface DoorOptions {
+export interface ControlSocketOptions {
   dataDir: string;
   /** Distinguishes the servers that share the directory; null if there can only be one. */
   id: string | null;
@@ -35,7 +35,7 @@ const ownerOnly = 0o177;
 const abandonedAfterMs = 60_000;
 
 /** Null where there can be none: the server goes on without, and logs it. */
-export function openDoor({ dataDir, id, log, makeAnswers }: DoorOptions): Door | null {
+export function openControlSocket({ dataDir, id, log, makeAnswers }: ControlSocketOptions): ControlSocket | null {
   // No rights of files would guard it there.
   if (process.platform === "win32") return null;
   const path = join(dataDir, nameSocket(id));

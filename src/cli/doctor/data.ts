@@ -20,8 +20,8 @@ const remoteTypes = new Set([0x6969, 0x517b, 0xfe534d42, 0xff534d42, 0x65735546,
 export async function examineData(config: Config): Promise<Finding[]> {
   const { dataDir } = config;
   if (config.database !== null) return examineWithoutDatabase(dataDir);
-  const inTheWay = findObstacle(dataDir, "directory");
-  if (inTheWay !== null && inTheWay.kind !== "read_only") return [toFinding(inTheWay)];
+  const obstacle = findObstacle(dataDir, "directory");
+  if (obstacle !== null && obstacle.kind !== "read_only") return [toFinding(obstacle)];
   const storage = storageOf(config);
   const disk = examineDisk(dataDir, (await storage.sizes[0]?.read()) ?? 0);
   return [examineDirectory(dataDir), disk, ...examineDatabase(dataDir, storage), examineBackups(config)];
@@ -30,9 +30,9 @@ export async function examineData(config: Config): Promise<Finding[]> {
 /** With a database server, the directory has little more than one-time links and the positions of interrupted imports. */
 function examineWithoutDatabase(dataDir: string): Finding[] {
   const backups = ok("backups", "PostgreSQL's own tools make them; this program does not see whether they do.");
-  const inTheWay = findObstacle(dataDir, "directory");
-  if (inTheWay === null) return [examineDirectory(dataDir), backups];
-  if (inTheWay.kind !== "missing") return [toFinding(inTheWay), backups];
+  const obstacle = findObstacle(dataDir, "directory");
+  if (obstacle === null) return [examineDirectory(dataDir), backups];
+  if (obstacle.kind !== "missing") return [toFinding(obstacle), backups];
   return [ok("data directory", `${dataDir} does not exist yet; serve creates it.`), backups];
 }
 
@@ -42,8 +42,8 @@ function toFinding({ detail, advice }: Obstacle): Finding {
 
 function examineDirectory(dataDir: string): Finding {
   const name = "data directory";
-  const inTheWay = findObstacle(dataDir, "directory") ?? findFileObstacle(dataDir);
-  if (inTheWay !== null) return toFinding(inTheWay);
+  const obstacle = findObstacle(dataDir, "directory") ?? findFileObstacle(dataDir);
+  if (obstacle !== null) return toFinding(obstacle);
   const weakness = findWeakness(dataDir);
   if (weakness !== null) return warn(name, weakness.sentence, weakness.advice);
   if (process.platform !== "win32" && (statSync(dataDir).mode & 0o077) !== 0) {

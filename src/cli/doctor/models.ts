@@ -2,7 +2,7 @@
 import { checkProviders } from "../../app/provider-checks.ts";
 import { storageOf } from "../../app/services.ts";
 import type { Config } from "../../config/config.ts";
-import { findPlace } from "../../config/providers.ts";
+import { findLocation } from "../../config/providers.ts";
 import { AppError } from "../../domain/errors.ts";
 import { listReplyAnswerers } from "../../domain/model-routes.ts";
 import { nameModel, nameProvider } from "../../domain/reply-failure.ts";
@@ -42,15 +42,15 @@ interface DatedModel {
 }
 
 function judgeDate(config: Config, { provider, model, date, today }: DatedModel): Finding {
-  const place = findPlace(config.llm, provider);
+  const location = findLocation(config.llm, provider);
   const advice =
-    place.named !== null
-      ? `Name another model instead of it in ${place.named.file}.`
+    location.named !== null
+      ? `Name another model instead of it in ${location.named.file}.`
       : model === config.llm.model
         ? "Set COMPANIOND_MODEL to another model."
         : "Take it out of COMPANIOND_MODELS: its companions then use COMPANIOND_MODEL.";
   const isPast = date <= today;
-  const detail = `${nameModel(model, place.named)} ${isPast ? "was shut down" : "will be shut down"} on ${date}, according to ${nameProvider(place.baseUrl)}.`;
+  const detail = `${nameModel(model, location.named)} ${isPast ? "was shut down" : "will be shut down"} on ${date}, according to ${nameProvider(location.baseUrl)}.`;
   return isPast ? fail("model", detail, advice) : warn("model", detail, advice);
 }
 

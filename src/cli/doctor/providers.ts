@@ -1,7 +1,7 @@
 /** Checks the language model, the voice provider and the clock. */
 import { checkProviders } from "../../app/provider-checks.ts";
 import type { Config } from "../../config/config.ts";
-import { findPlace } from "../../config/providers.ts";
+import { findLocation } from "../../config/providers.ts";
 import { nameAnswerer } from "../../domain/model-routes.ts";
 import { createPrices } from "../../domain/prices.ts";
 import { describeSilentModel, nameModel, nameProvider } from "../../domain/reply-failure.ts";
@@ -19,23 +19,26 @@ export async function examineLlm(config: Config): Promise<Finding[]> {
   const found = await checkProviders.llm(config);
   if (found === "demo") return [describeDemo(name, config)];
   return found.map(({ answerer: { provider, model }, kind, detail: reason, wire, effort }) => {
-    const place = findPlace(config.llm, provider);
+    const location = findLocation(config.llm, provider);
     const asked = `${wireNames[wire]}${effort === null ? "" : ` with the effort ${effort}`}`;
     if (kind === null) {
-      return ok(name, `${nameModel(model, place.named)} answers at ${nameProvider(place.baseUrl)} over ${asked}.`);
+      return ok(
+        name,
+        `${nameModel(model, location.named)} answers at ${nameProvider(location.baseUrl)} over ${asked}.`,
+      );
     }
-    const { detail, advice } = describeSilentModel(model, place, kind, redact(reason ?? "no reason given"));
+    const { detail, advice } = describeSilentModel(model, location, kind, redact(reason ?? "no reason given"));
     return fail(name, `${detail} (asked over ${asked})`, advice);
   });
 }
 
 function describeDemo(name: string, config: Config): Finding {
-  const place = judgeDemo(config);
-  if (place === "refused") {
+  const standing = judgeDemo(config);
+  if (standing === "refused") {
     const detail = `None is configured: serve does not start on ${config.server.host}.`;
     return fail(name, detail, `Set ${modelSettings}; or start it with --demo to have the built-in demo reply.`);
   }
-  const whom = place === "behind_proxy" ? " to everyone whom the proxy lets through" : "";
+  const whom = standing === "behind_proxy" ? " to everyone whom the proxy lets through" : "";
   return warn(name, `None is configured: the built-in demo replies${whom}.`, `Set ${modelSettings}.`);
 }
 

@@ -28,35 +28,35 @@ export interface SeenByServer {
 }
 
 /** `seen` is null where no running server is asked. */
-export function listLooks(config: Config, nowMs: number, seen: SeenByServer | null): SelfCheck[] {
+export function listChecks(config: Config, nowMs: number, seen: SeenByServer | null): SelfCheck[] {
   const servedUntilMs = seen?.servedUntilMs ?? null;
   return [
-    { name: "configuration", look: () => examineNames(config) },
-    { name: "backups off the machine", look: () => examineBackupStorage(config) },
-    { name: "database", look: () => examineDatabase(config) },
-    { name: "secret key", look: () => examineKey(config) },
-    { name: "redis", look: () => examineRedis(config) },
-    { name: "clock", look: () => examineClock(config, nowMs) },
-    { name: "certificate", look: () => examineCertificate(config, nowMs, servedUntilMs) },
-    { name: "authority", look: () => examineAuthority(config, nowMs) },
-    { name: "domain", look: () => examineDomains(config) },
-    { name: "proxy headers", look: () => examineProxy(config, seen?.untrustedForwards) },
-    { name: "public URL", look: () => examinePublicUrl(config) },
-    { name: "language model", look: () => examineLlm(config) },
-    { name: "model", look: () => examineShutdownDates(config, nowMs) },
-    { name: "embeddings", look: () => examineEmbeddings(config) },
-    { name: "prices", look: () => examinePrices(config) },
-    { name: "voice provider", look: () => examineVoice(config) },
-    { name: "mail", look: () => examineMail(config) },
-    { name: "documents", look: examineReading },
+    { name: "configuration", check: () => examineNames(config) },
+    { name: "backups off the machine", check: () => examineBackupStorage(config) },
+    { name: "database", check: () => examineDatabase(config) },
+    { name: "secret key", check: () => examineKey(config) },
+    { name: "redis", check: () => examineRedis(config) },
+    { name: "clock", check: () => examineClock(config, nowMs) },
+    { name: "certificate", check: () => examineCertificate(config, nowMs, servedUntilMs) },
+    { name: "authority", check: () => examineAuthority(config, nowMs) },
+    { name: "domain", check: () => examineDomains(config) },
+    { name: "proxy headers", check: () => examineProxy(config, seen?.untrustedForwards) },
+    { name: "public URL", check: () => examinePublicUrl(config) },
+    { name: "language model", check: () => examineLlm(config) },
+    { name: "model", check: () => examineShutdownDates(config, nowMs) },
+    { name: "embeddings", check: () => examineEmbeddings(config) },
+    { name: "prices", check: () => examinePrices(config) },
+    { name: "voice provider", check: () => examineVoice(config) },
+    { name: "mail", check: () => examineMail(config) },
+    { name: "documents", check: examineReading },
   ];
 }
 
-export async function runLooks(looks: readonly SelfCheck[]): Promise<Finding[]> {
+export async function runChecks(checks: readonly SelfCheck[]): Promise<Finding[]> {
   const found = await Promise.all(
-    looks.map(async ({ name, look }) => {
+    checks.map(async ({ name, check }) => {
       try {
-        return await look();
+        return await check();
       } catch (error) {
         // A check that cannot run must not hide the others.
         return fail(name, `It could not be checked: ${describeFailure(error)}.`, "See the reason given.");

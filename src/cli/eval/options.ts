@@ -22,19 +22,19 @@ export interface EvalOptions extends Omit<RunOptions, "noteCase"> {
 export function readEvalOptions({ args }: Pick<ActionInput, "args">): EvalOptions {
   const mode = readMode({ args });
   const given = (["file", "account", "url"] as const).filter((name) => args.has(name));
-  const [place] = given;
-  if (place === undefined || given.length > 1) throw new Misuse("give one of -f, --account and --url.");
-  if (mode.kind !== "live" && place !== "file") throw new Misuse(`--${mode.kind} needs the companions' files: -f.`);
+  const [source] = given;
+  if (source === undefined || given.length > 1) throw new Misuse("give one of -f, --account and --url.");
+  if (mode.kind !== "live" && source !== "file") throw new Misuse(`--${mode.kind} needs the companions' files: -f.`);
   const tried = readTried({ args });
-  if (tried !== null && place === "file") throw new Misuse("--draft and --version are of an account's companions.");
+  if (tried !== null && source === "file") throw new Misuse("--draft and --version are of an account's companions.");
   if (args.has("demo") && mode.kind === "replay") throw new Misuse("--replay asks no one, so --demo has no effect.");
   const repeat = readNumber(args.find("repeat"), "--repeat", /^[1-9]\d{0,2}$/);
   if (repeat !== null && repeat > maxRepeats) throw new Misuse(`--repeat must be at most ${maxRepeats}.`);
   const maxCost = readNumber(args.find("max-cost"), "--max-cost", /^\d{1,6}(\.\d{1,6})?$/);
   return {
     mode,
-    where: place === "file" ? "files" : place,
-    isLocal: place !== "url",
+    where: source === "file" ? "files" : source,
+    isLocal: source !== "url",
     isDemo: args.has("demo"),
     isFree: mode.kind === "replay",
     tried,

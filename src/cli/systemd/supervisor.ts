@@ -35,15 +35,15 @@ interface SupervisorOptions extends Pick<SupervisorFacts, "watchdogMs"> {
   retryMs?: number;
 }
 
-const nobody: Supervisor = { starting() {}, serving() {}, reload: async (run) => run(), stopping() {} };
+const noSupervisor: Supervisor = { starting() {}, serving() {}, reload: async (run) => run(), stopping() {} };
 
 export async function openSupervisor({ notifySocket, watchdogMs }: SupervisorFacts, log: Log): Promise<Supervisor> {
-  if (notifySocket === null) return nobody;
+  if (notifySocket === null) return noSupervisor;
   const { openNotifySocket } = await import("./notify-socket.ts");
   const socket = openNotifySocket(notifySocket);
   if (socket !== null) return supervise(socket, { watchdogMs, log });
   log.warn("the server's state cannot be reported to systemd: NOTIFY_SOCKET cannot be used", { notifySocket });
-  return nobody;
+  return noSupervisor;
 }
 
 /** Exported for tests, which bring a socket of their own. */
@@ -59,7 +59,7 @@ export function supervise(
   let isStopping = false;
 
   /** Sent immediately where possible: what comes next may hold up the event loop, as a migration does. */
-  function tell(...fields: string[]): void {
+  function notify(...fields: string[]): void {
     waiting.push(fields.join("\n"));
     if (!isRetrying) sendWaiting();
   }
@@ -92,7 +92,7 @@ export function supervise(
   function watch(): void {
     if (watchdogMs === null) return;
     let checkingSinceMs: number | null = null;
-    const look = () => {
+    const check = () => {
       if (checkingSinceMs !== null && performance.now() - checkingSinceMs > hungAfterMs) {
         log.error("the store hangs, so the watchdog gets no sign of life", { hungAfterMs });
         return;
@@ -104,28 +104,28 @@ export function supervise(
       }
       // While systemd does not read, one message waits for it, not many.
       if (waiting.length > 0) return;
-      tell("WATCHDOG=1", ...(serving === null || isStopping ? [] : [describe(serving.describe())]));
+      notify("WATCHDOG=1", ...(serving === null || isStopping ? [] : [describe(serving.describe())]));
     };
-    setInterval(look, watchdogMs / 2).unref();
+    setInterval(check, watchdogMs / 2).unref();
   }
 
   return {
     starting() {
-      tell(`EXTEND_TIMEOUT_USEC=${maxStartMs * 1000}`, describe("Opening the database"));
+      notify(`EXTEND_TIMEOUT_USEC=${maxStartMs * 1000}`, describe("Opening the database"));
     },
     serving(now) {
       serving = now;
-      tell("READY=1", describe(now.describe()));
+      notify("READY=1", describe(now.describe()));
       watch();
     },
     async reload(run) {
-      tell("RELOADING=1", `MONOTONIC_USEC=${socket.nowUs()}`, describe("Reloading"));
+      notify("RELOADING=1", `MONOTONIC_USEC=${socket.nowUs()}`, describe("Reloading"));
       await run();
-      if (!isStopping) tell("READY=1", describe(serving?.describe() ?? ""));
+      if (!isStopping) notify("READY=1", describe(serving?.describe() ?? ""));
     },
     stopping(status) {
       isStopping = true;
-      tell("STOPPING=1", describe(status));
+      notify("STOPPING=1", describe(status));
     },
   };
 }

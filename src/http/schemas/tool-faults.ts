@@ -77,7 +77,7 @@ function listHeaderFaults(headers: Readonly<Record<string, unknown>>): FieldErro
     const folded = name.toLowerCase();
     const detail = seen.has(folded) ? "Appears twice, in different case." : findHeaderFault(name, value);
     seen.add(folded);
-    // A name that is none may be a value in the wrong place.
+    // A name that is none may be a value entered as a name.
     if (detail !== null) faults.push({ param: isHeaderName(name) ? `headers.${name}` : "headers", detail });
   }
   return faults;

@@ -38,7 +38,7 @@ function attributesObject() {
   });
 }
 
-/** Null if it names nobody. */
+/** Null if it names no one. */
 export function toClaims({ visitor }: VisitorBody): VisitorClaims | null {
   if (visitor == null) return null;
   const { sub, name = null, email = null, attributes } = visitor;

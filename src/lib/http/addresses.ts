@@ -5,7 +5,7 @@ import { codeOf } from "../error-code.ts";
 import { readIp } from "../ip-address.ts";
 import { RefusedTarget, type Target } from "./target.ts";
 
-/** All addresses of a name, as the system looks it up. Rejects with an error with a `code`. */
+/** All addresses of a name, as the system resolves it. Rejects with an error with a `code`. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export const systemResolve: Resolve = async (host) => {

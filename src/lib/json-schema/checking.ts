@@ -2,15 +2,15 @@
 import type { LinearPattern } from "../linear-pattern.ts";
 
 /** Of a part of the value; null for all of it. */
-export type Place = { readonly outer: Place; readonly key: string | number } | null;
+export type Path = { readonly outer: Path; readonly key: string | number } | null;
 
 export interface Fault {
-  readonly place: Place;
+  readonly path: Path;
   /** What is wrong with that part, behind its name: "must be a string". */
   readonly text: string;
 }
 
-export type Check = (value: unknown, place: Place, budget: Budget) => Fault | null;
+export type Check = (value: unknown, path: Path, budget: Budget) => Fault | null;
 
 /** Thrown where a check takes too much, no matter what it is part of: `not` must not turn that into its opposite. */
 export class TooMuch extends Error {}
@@ -76,20 +76,20 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** How many parts of the value enclose the position. */
-export function depthOf(place: Place): number {
+export function depthOf(path: Path): number {
   let depth = 0;
-  for (let at = place; at !== null; at = at.outer) depth++;
+  for (let at = path; at !== null; at = at.outer) depth++;
   return depth;
 }
 
-const maxPlaceLength = 200;
+const maxPathLength = 200;
 
 /** One sentence: `"items[0].date" must be a string.` */
-export function describeFault({ place, text }: Fault): string {
+export function describeFault({ path, text }: Fault): string {
   const keys: (string | number)[] = [];
-  for (let at = place; at !== null; at = at.outer) keys.unshift(at.key);
+  for (let at = path; at !== null; at = at.outer) keys.unshift(at.key);
   let name = "";
   for (const key of keys) name += typeof key === "number" ? `[${key}]` : name === "" ? key : `.${key}`;
-  if (name.length > maxPlaceLength) name = `${name.slice(0, maxPlaceLength)}…`;
-  return `${place === null ? "The value" : JSON.stringify(name)} ${text}.`;
+  if (name.length > maxPathLength) name = `${name.slice(0, maxPathLength)}…`;
+  return `${path === null ? "The value" : JSON.stringify(name)} ${text}.`;
 }

@@ -1,6 +1,6 @@
 /** What compiling a schema takes: its parts as nodes, each once, and faults with the position of what is wrong. */
 import { compilePattern, type LinearPattern, maxPatternSteps, PatternFault } from "../linear-pattern.ts";
-import { type Budget, type Check, type Fault, isObject, type JsonObject, type Place } from "./checking.ts";
+import { type Budget, type Check, type Fault, isObject, type JsonObject, type Path } from "./checking.ts";
 
 /** The message is one sentence with the position, for the author of the schema. */
 export class SchemaFault extends Error {
@@ -23,10 +23,10 @@ export class SchemaNode {
     this.pointer = pointer;
   }
 
-  check(value: unknown, place: Place, budget: Budget): Fault | null {
+  check(value: unknown, path: Path, budget: Budget): Fault | null {
     budget.enter();
     for (const check of this.checks) {
-      const fault = check(value, place, budget);
+      const fault = check(value, path, budget);
       if (fault !== null) {
         budget.leave();
         return fault;
@@ -119,7 +119,7 @@ export class Compilation {
   #compile(schema: unknown, pointer: string): SchemaNode {
     if (typeof schema === "boolean") {
       const node = new SchemaNode(pointer);
-      if (!schema) node.checks = [(_, place) => ({ place, text: "is not allowed" })];
+      if (!schema) node.checks = [(_, path) => ({ path, text: "is not allowed" })];
       return node;
     }
     if (!isObject(schema)) throw new SchemaFault(pointer, "must be a schema, which is an object or a boolean");

@@ -1,14 +1,14 @@
 /** Keywords that ask something of the members of objects and the items of arrays. */
-import { type Budget, type Check, isObject, type JsonObject, type Place } from "./checking.ts";
+import { type Budget, type Check, isObject, type JsonObject, type Path } from "./checking.ts";
 import type { CompileKeyword, Keyword, SchemaNode } from "./compiling.ts";
 import { plural, readCount } from "./values.ts";
 
 function onObject(check: (value: JsonObject, ...rest: Tail<Parameters<Check>>) => ReturnType<Check>): Check {
-  return (value, place, budget) => (isObject(value) ? check(value, place, budget) : null);
+  return (value, path, budget) => (isObject(value) ? check(value, path, budget) : null);
 }
 
 function onArray(check: (value: readonly unknown[], ...rest: Tail<Parameters<Check>>) => ReturnType<Check>): Check {
-  return (value, place, budget) => (Array.isArray(value) ? check(value, place, budget) : null);
+  return (value, path, budget) => (Array.isArray(value) ? check(value, path, budget) : null);
 }
 
 type Tail<List extends readonly unknown[]> = List extends [unknown, ...infer Rest] ? Rest : never;
@@ -27,10 +27,10 @@ function nodesOf(keyword: Keyword, members: JsonObject): ReadonlyMap<string, Sch
   return new Map(Object.entries(members).map(([name, schema]) => [name, keyword.node(schema, name)]));
 }
 
-function findMissing(value: JsonObject, names: readonly string[], place: Place, budget: Budget): ReturnType<Check> {
+function findMissing(value: JsonObject, names: readonly string[], path: Path, budget: Budget): ReturnType<Check> {
   budget.spend(names.length);
   const missing = names.find((name) => !Object.hasOwn(value, name));
-  return missing === undefined ? null : { place: { outer: place, key: missing }, text: "is missing" };
+  return missing === undefined ? null : { path: { outer: path, key: missing }, text: "is missing" };
 }
 
 function sizeBound(
@@ -40,10 +40,10 @@ function sizeBound(
 ): CompileKeyword {
   return (keyword) => {
     const limit = readCount(keyword);
-    return (value, place, budget) => {
+    return (value, path, budget) => {
       const size = sizeOf(value, budget);
       const fits = size === null || (words === "at least" ? size >= limit : size <= limit);
-      return fits ? null : { place, text: `must have ${words} ${plural(limit, noun)}` };
+      return fits ? null : { path, text: `must have ${words} ${plural(limit, noun)}` };
     };
   };
 }
@@ -53,9 +53,9 @@ const itemCount = (value: unknown) => (Array.isArray(value) ? value.length : nul
 
 /** Items from `from` on. */
 function eachItem(node: SchemaNode, from: number): Check {
-  return onArray((items, place, budget) => {
+  return onArray((items, path, budget) => {
     for (let at = from; at < items.length; at++) {
-      const fault = node.check(items[at], { outer: place, key: at }, budget);
+      const fault = node.check(items[at], { outer: path, key: at }, budget);
       if (fault !== null) return fault;
     }
     return null;
@@ -66,10 +66,10 @@ const firstItems: CompileKeyword = (keyword) => {
   const { value, node, fail } = keyword;
   if (!Array.isArray(value)) throw fail("must be a list of schemas");
   const nodes = value.map((schema, at) => node(schema, at));
-  return onArray((items, place, budget) => {
+  return onArray((items, path, budget) => {
     for (const [at, asked] of nodes.entries()) {
       if (at >= items.length) break;
-      const fault = asked.check(items[at], { outer: place, key: at }, budget);
+      const fault = asked.check(items[at], { outer: path, key: at }, budget);
       if (fault !== null) return fault;
     }
     return null;
@@ -80,20 +80,20 @@ const firstItems: CompileKeyword = (keyword) => {
 function dependent(keyword: Keyword, name: string, asked: unknown): Check {
   if (!Array.isArray(asked)) {
     const node = keyword.nodeInPlace(asked, name);
-    return onObject((value, place, budget) => (Object.hasOwn(value, name) ? node.check(value, place, budget) : null));
+    return onObject((value, path, budget) => (Object.hasOwn(value, name) ? node.check(value, path, budget) : null));
   }
   const names = readNames(asked, keyword);
-  return onObject((value, place, budget) =>
-    Object.hasOwn(value, name) ? findMissing(value, names, place, budget) : null,
+  return onObject((value, path, budget) =>
+    Object.hasOwn(value, name) ? findMissing(value, names, path, budget) : null,
   );
 }
 
 const dependencies: CompileKeyword = (keyword) => {
   const checks = Object.entries(readObject(keyword)).map(([name, asked]) => dependent(keyword, name, asked));
-  return (value, place, budget) => {
+  return (value, path, budget) => {
     budget.spend(checks.length);
     for (const check of checks) {
-      const fault = check(value, place, budget);
+      const fault = check(value, path, budget);
       if (fault !== null) return fault;
     }
     return null;
@@ -103,15 +103,15 @@ const dependencies: CompileKeyword = (keyword) => {
 export const containerKeywords: Readonly<Record<string, CompileKeyword>> = {
   required(keyword) {
     const names = readNames(keyword.value, keyword);
-    return onObject((value, place, budget) => findMissing(value, names, place, budget));
+    return onObject((value, path, budget) => findMissing(value, names, path, budget));
   },
   properties(keyword) {
     const nodes = nodesOf(keyword, readObject(keyword));
-    return onObject((value, place, budget) => {
+    return onObject((value, path, budget) => {
       budget.spend(nodes.size);
       for (const [name, node] of nodes) {
         if (!Object.hasOwn(value, name)) continue;
-        const fault = node.check(value[name], { outer: place, key: name }, budget);
+        const fault = node.check(value[name], { outer: path, key: name }, budget);
         if (fault !== null) return fault;
       }
       return null;
@@ -122,11 +122,11 @@ export const containerKeywords: Readonly<Record<string, CompileKeyword>> = {
       pattern: keyword.pattern(source),
       node,
     }));
-    return onObject((value, place, budget) => {
+    return onObject((value, path, budget) => {
       for (const { pattern, node } of asked) {
         for (const name of budget.names(value)) {
           const isMeant = budget.matches(pattern, name);
-          const fault = isMeant ? node.check(value[name], { outer: place, key: name }, budget) : null;
+          const fault = isMeant ? node.check(value[name], { outer: path, key: name }, budget) : null;
           if (fault !== null) return fault;
         }
       }
@@ -137,11 +137,11 @@ export const containerKeywords: Readonly<Record<string, CompileKeyword>> = {
     const node = keyword.node(keyword.value);
     const { properties = {}, patternProperties = {} } = keyword.schema;
     const patterns = Object.keys(isObject(patternProperties) ? patternProperties : {}).map(keyword.pattern);
-    return onObject((value, place, budget) => {
+    return onObject((value, path, budget) => {
       for (const name of budget.names(value)) {
         const isNamed = isObject(properties) && Object.hasOwn(properties, name);
         if (isNamed || patterns.some((pattern) => budget.matches(pattern, name))) continue;
-        const fault = node.check(value[name], { outer: place, key: name }, budget);
+        const fault = node.check(value[name], { outer: path, key: name }, budget);
         if (fault !== null) return fault;
       }
       return null;
@@ -149,10 +149,10 @@ export const containerKeywords: Readonly<Record<string, CompileKeyword>> = {
   },
   propertyNames(keyword) {
     const node = keyword.node(keyword.value);
-    return onObject((value, place, budget) => {
+    return onObject((value, path, budget) => {
       for (const name of budget.names(value)) {
-        const fault = node.check(name, { outer: place, key: name }, budget);
-        if (fault !== null) return { place: fault.place, text: `has a name that ${fault.text}` };
+        const fault = node.check(name, { outer: path, key: name }, budget);
+        if (fault !== null) return { path: fault.path, text: `has a name that ${fault.text}` };
       }
       return null;
     });
@@ -180,18 +180,18 @@ export const containerKeywords: Readonly<Record<string, CompileKeyword>> = {
     if (typeof minContains !== "number" || typeof maxContains !== "number")
       throw fail("needs numbers for minContains and maxContains");
     const asked = node(value);
-    return onArray((items, place, budget) => {
-      const count = items.filter((item, at) => asked.check(item, { outer: place, key: at }, budget) === null).length;
-      if (count < minContains) return { place, text: "has too few of the items that it must contain" };
-      return count <= maxContains ? null : { place, text: "has too many of the items that it may contain" };
+    return onArray((items, path, budget) => {
+      const count = items.filter((item, at) => asked.check(item, { outer: path, key: at }, budget) === null).length;
+      if (count < minContains) return { path, text: "has too few of the items that it must contain" };
+      return count <= maxContains ? null : { path, text: "has too many of the items that it may contain" };
     });
   },
   uniqueItems({ value, fail }) {
     if (typeof value !== "boolean") throw fail("must be true or false");
     if (!value) return null;
-    return onArray((items, place, budget) => {
+    return onArray((items, path, budget) => {
       const seen = new Set(items.map((item) => budget.canonical(item)));
-      return seen.size === items.length ? null : { place, text: "must not have two equal items" };
+      return seen.size === items.length ? null : { path, text: "must not have two equal items" };
     });
   },
 };

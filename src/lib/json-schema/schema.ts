@@ -2,7 +2,7 @@
  * Checks values against JSON Schemas of strangers (2020-12, and 2019-09 and draft-07 as far as they are written today), in
  * bounded time, with faults that can be read.
  */
-import { Budget, depthOf, describeFault, type Fault, isObject, type Place, TooMuch } from "./checking.ts";
+import { Budget, depthOf, describeFault, type Fault, isObject, type Path, TooMuch } from "./checking.ts";
 import { Compilation, type CompileKeyword, type Keyword, SchemaFault } from "./compiling.ts";
 import { containerKeywords } from "./containers.ts";
 import { valueKeywords } from "./values.ts";
@@ -26,7 +26,7 @@ export async function compileSchema(schema: unknown): Promise<CompiledSchema> {
         const fault = root.check(value, null, new Budget());
         return fault && describeFault(fault);
       } catch (error) {
-        if (error instanceof TooMuch) return describeFault({ place: null, text: error.message });
+        if (error instanceof TooMuch) return describeFault({ path: null, text: error.message });
         throw error;
       }
     },
@@ -39,11 +39,11 @@ function readSchemas({ value, fail }: Keyword): readonly unknown[] {
 }
 
 /** Of forms none of which fits: the fault that lies deepest, in the form that the value came closest to. */
-function closest(faults: readonly Fault[], place: Place): Fault | null {
-  const found = faults.toSorted((one, other) => depthOf(other.place) - depthOf(one.place))[0] ?? null;
-  if (found?.place !== place) return found;
+function closest(faults: readonly Fault[], path: Path): Fault | null {
+  const found = faults.toSorted((one, other) => depthOf(other.path) - depthOf(one.path))[0] ?? null;
+  if (found?.path !== path) return found;
   const texts = [...new Set(faults.map(({ text }) => text))];
-  return { place, text: texts.slice(0, 5).join(", or ") };
+  return { path, text: texts.slice(0, 5).join(", or ") };
 }
 
 const unsupported: CompileKeyword = ({ fail }) => {
@@ -72,15 +72,15 @@ const keywords: Readonly<Record<string, CompileKeyword>> = {
   $ref({ value, follow, fail }) {
     if (typeof value !== "string") throw fail("must be a string");
     const node = follow(value);
-    return (given, place, budget) => node.check(given, place, budget);
+    return (given, path, budget) => node.check(given, path, budget);
   },
   ...valueKeywords,
   ...containerKeywords,
   allOf(keyword) {
     const nodes = readSchemas(keyword).map((schema, at) => keyword.nodeInPlace(schema, at));
-    return (value, place, budget) => {
+    return (value, path, budget) => {
       for (const node of nodes) {
-        const fault = node.check(value, place, budget);
+        const fault = node.check(value, path, budget);
         if (fault !== null) return fault;
       }
       return null;
@@ -88,38 +88,38 @@ const keywords: Readonly<Record<string, CompileKeyword>> = {
   },
   anyOf(keyword) {
     const nodes = readSchemas(keyword).map((schema, at) => keyword.nodeInPlace(schema, at));
-    return (value, place, budget) => {
+    return (value, path, budget) => {
       const faults: Fault[] = [];
       for (const node of nodes) {
-        const fault = node.check(value, place, budget);
+        const fault = node.check(value, path, budget);
         if (fault === null) return null;
         faults.push(fault);
       }
-      return closest(faults, place);
+      return closest(faults, path);
     };
   },
   oneOf(keyword) {
     const nodes = readSchemas(keyword).map((schema, at) => keyword.nodeInPlace(schema, at));
-    return (value, place, budget) => {
-      const faults = nodes.flatMap((node) => node.check(value, place, budget) ?? []);
+    return (value, path, budget) => {
+      const faults = nodes.flatMap((node) => node.check(value, path, budget) ?? []);
       const fitting = nodes.length - faults.length;
       if (fitting === 1) return null;
       return fitting === 0
-        ? closest(faults, place)
-        : { place, text: "has several of the forms of which it must have one" };
+        ? closest(faults, path)
+        : { path, text: "has several of the forms of which it must have one" };
     };
   },
   not({ value, nodeInPlace }) {
     const node = nodeInPlace(value);
-    return (given, place, budget) =>
-      node.check(given, place, budget) === null ? { place, text: "has a form that it must not have" } : null;
+    return (given, path, budget) =>
+      node.check(given, path, budget) === null ? { path, text: "has a form that it must not have" } : null;
   },
   if({ value, nodeInPlace, siblingInPlace }) {
     const condition = nodeInPlace(value);
     const [met, unmet] = [siblingInPlace("then"), siblingInPlace("else")];
-    return (given, place, budget) => {
-      const node = condition.check(given, place, budget) === null ? met : unmet;
-      return node?.check(given, place, budget) ?? null;
+    return (given, path, budget) => {
+      const node = condition.check(given, path, budget) === null ? met : unmet;
+      return node?.check(given, path, budget) ?? null;
     };
   },
 };

@@ -32,8 +32,8 @@ export function plural(count: number, noun: string): string {
 function bound(fits: (value: number, limit: number) => boolean, words: string): CompileKeyword {
   return (keyword) => {
     const limit = readNumber(keyword);
-    return (value, place) =>
-      typeof value !== "number" || fits(value, limit) ? null : { place, text: `must be ${words} ${limit}` };
+    return (value, path) =>
+      typeof value !== "number" || fits(value, limit) ? null : { path, text: `must be ${words} ${limit}` };
   };
 }
 
@@ -41,12 +41,12 @@ function bound(fits: (value: number, limit: number) => boolean, words: string): 
 function textBound(fits: (length: number, limit: number) => boolean, words: string): CompileKeyword {
   return (keyword) => {
     const limit = readCount(keyword);
-    return (value, place, budget) => {
+    return (value, path, budget) => {
       if (typeof value !== "string") return null;
       budget.spend(value.length);
       let length = 0;
       for (const _ of value) length++;
-      return fits(length, limit) ? null : { place, text: `must have ${words} ${plural(limit, "character")}` };
+      return fits(length, limit) ? null : { path, text: `must have ${words} ${plural(limit, "character")}` };
     };
   };
 }
@@ -55,8 +55,8 @@ function equalsOneOf(values: readonly unknown[]): Check {
   const texts = new Set(values.map((value) => new Budget().canonical(value)));
   const list = values.map((value) => JSON.stringify(value)).join(", ");
   const named = list.length > maxListLength ? "one of the values that are listed" : `one of ${list}`;
-  return (value, place, budget) =>
-    texts.has(budget.canonical(value)) ? null : { place, text: `must be ${values.length === 1 ? list : named}` };
+  return (value, path, budget) =>
+    texts.has(budget.canonical(value)) ? null : { path, text: `must be ${values.length === 1 ? list : named}` };
 }
 
 /** Divided numbers are not exact: `0.3` is a multiple of `0.1` to everyone but a computer. */
@@ -75,7 +75,7 @@ export const valueKeywords: Readonly<Record<string, CompileKeyword>> = {
       return type;
     });
     const text = `must be ${asked.map((type) => type.name).join(" or ")}`;
-    return (given, place) => (asked.some((type) => type.has(given)) ? null : { place, text });
+    return (given, path) => (asked.some((type) => type.has(given)) ? null : { path, text });
   },
   enum({ value, fail }) {
     if (!Array.isArray(value)) throw fail("must be a list");
@@ -89,10 +89,10 @@ export const valueKeywords: Readonly<Record<string, CompileKeyword>> = {
   multipleOf(keyword) {
     const divisor = readNumber(keyword);
     if (divisor <= 0) throw keyword.fail("must be more than 0");
-    return (value, place) =>
+    return (value, path) =>
       typeof value !== "number" || isMultiple(value, divisor)
         ? null
-        : { place, text: `must be a multiple of ${divisor}` };
+        : { path, text: `must be a multiple of ${divisor}` };
   },
   minLength: textBound((length, limit) => length >= limit, "at least"),
   maxLength: textBound((length, limit) => length <= limit, "at most"),
@@ -100,7 +100,7 @@ export const valueKeywords: Readonly<Record<string, CompileKeyword>> = {
     if (typeof value !== "string") throw fail("must be a string");
     const compiled = pattern(value);
     const text = `must match the pattern ${value}`;
-    return (given, place, budget) =>
-      typeof given !== "string" || budget.matches(compiled, given) ? null : { place, text };
+    return (given, path, budget) =>
+      typeof given !== "string" || budget.matches(compiled, given) ? null : { path, text };
   },
 };

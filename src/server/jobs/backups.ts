@@ -126,7 +126,7 @@ interface Schedule {
 }
 
 /** We poll: one timer to the next instant would miss a clock change, and a machine without a battery starts in 1970. */
-const lookEveryMs = 1000;
+const pollEveryMs = 1000;
 /** NTP corrects by less; a run that was on time just before must not come due again. */
 const stepMs = 60_000;
 
@@ -144,7 +144,7 @@ export function startSchedule(clock: Pick<Clock, "nowMs">, cron: string, run: ()
     void run().finally(() => {
       isRunning = false;
     });
-  }, lookEveryMs);
+  }, pollEveryMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }

@@ -16,7 +16,7 @@ export interface ProcessGauges {
 
 /** Below this share of one core the server is quiet, so the collection delays few requests. */
 const quietShare = 0.02;
-const quietLooks = 2;
+const quietChecks = 2;
 /** Freeing less than this is not worth the pause. */
 const worthwhileBytes = 8 * 1024 * 1024;
 
@@ -58,7 +58,7 @@ export function watchIdleMemory(gauges: ProcessGauges): () => void {
     const isQuiet = now.cpuMs - seen.cpuMs < (now.ms - seen.ms) * quietShare;
     seen = now;
     quiet = isQuiet ? quiet + 1 : 0;
-    if (quiet < quietLooks) return;
+    if (quiet < quietChecks) return;
     const residentBytes = gauges.residentBytes();
     leastBytes = Math.min(leastBytes, residentBytes);
     if (residentBytes - leastBytes < worthwhileBytes) return;

@@ -12,7 +12,7 @@ export interface VisitorCall {
 }
 
 /** To be called before anything is waited for: an erasure from then on includes it. */
-export function placeOf(
+export function conversationOf(
   { services, request, companion, visitor }: VisitorCall,
   sessionId: string,
   visitorId: string | null,
@@ -25,9 +25,9 @@ export function placeOf(
 }
 
 /** Of ids in a body. A verified visitor's own id counts. */
-export function placeOfBody(
+export function conversationOfBody(
   call: VisitorCall,
   { session_id, visitor_id }: { session_id: string; visitor_id?: string | null | undefined },
 ): VisitorPlace {
-  return placeOf(call, session_id.toLowerCase(), call.visitor?.id ?? visitor_id?.toLowerCase() ?? null);
+  return conversationOf(call, session_id.toLowerCase(), call.visitor?.id ?? visitor_id?.toLowerCase() ?? null);
 }

@@ -1,7 +1,7 @@
 /** The pages of the reference, and where each call, object and error is found. */
 import { errorCodes } from "../../domain/errors.ts";
 import type { OpenApiDocument, OpenApiOperation } from "./document.ts";
-import type { DocsPlace } from "./frame.ts";
+import type { DocsEntry } from "./frame.ts";
 import type { JsonSchema } from "./schema-text.ts";
 
 export interface Call {
@@ -36,7 +36,7 @@ export function listGroups(document: OpenApiDocument): Group[] {
     .filter(({ calls }) => calls.length > 0);
 }
 
-export function listPlaces(document: OpenApiDocument, objectPlaces: readonly DocsPlace[]): DocsPlace[] {
+export function listEntries(document: OpenApiDocument, objectEntries: readonly DocsEntry[]): DocsEntry[] {
   return [
     { href: overviewHref, text: "Overview", parts: [] },
     { href: guidesHref, text: "Guides", parts: [] },
@@ -45,7 +45,7 @@ export function listPlaces(document: OpenApiDocument, objectPlaces: readonly Doc
       text: name,
       parts: calls.map(({ operation }) => ({ href: `#${operation.operationId}`, text: operation.summary })),
     })),
-    ...objectPlaces,
+    ...objectEntries,
     {
       href: errorsHref,
       text: "Errors",
@@ -88,7 +88,7 @@ export function listObjectPages(document: OpenApiDocument): ObjectPage[] {
   ];
 }
 
-export function toPlaces(pages: readonly ObjectPage[]): DocsPlace[] {
+export function toEntries(pages: readonly ObjectPage[]): DocsEntry[] {
   return pages.map(({ href, title, objects }) => ({
     href,
     text: title,

@@ -1,4 +1,4 @@
-/** What can be typed where: the commands as shells complete them. */
+/** What can be typed after each command: the commands as shells complete them. */
 import { commonOptions } from "../arguments.ts";
 import type { Command, Operand, Value } from "../command.ts";
 
@@ -13,7 +13,7 @@ export interface CompletedOption {
 }
 
 /** Where options and operands follow: a command, or a command with its action. */
-export interface Place {
+export interface CompletedAction {
   words: readonly string[];
   about: string;
   options: readonly CompletedOption[];
@@ -31,7 +31,7 @@ export interface CompletedCommand {
 
 export interface Completed {
   commands: readonly CompletedCommand[];
-  places: readonly Place[];
+  actions: readonly CompletedAction[];
 }
 
 export function describeCompletions(commands: readonly Command[]): Completed {
@@ -44,7 +44,7 @@ export function describeCompletions(commands: readonly Command[]): Completed {
         .map((action) => ({ name: action.name, about: shorten(action.about) })),
       isAction: actions.some((action) => action.name === ""),
     })),
-    places: commands.flatMap((command) =>
+    actions: commands.flatMap((command) =>
       command.actions.map((action) => ({
         words: [command.name, action.name].filter((word) => word !== ""),
         about: shorten(action.about),

@@ -48,7 +48,7 @@ export function requirePeople({ companion, handoff }: OpenedConversation): void 
 }
 
 /** Throws `invalid_request` for a wrong `as`, and `conflict` where people cannot step in. */
-export async function toPlace(
+export async function toTeamContext(
   { services, principal, writeContext }: TeamCall,
   opened: OpenedConversation,
   as: Parameters<typeof actingPerson>[2],
