@@ -20,7 +20,7 @@ interface ModelParts {
 
 export function openModels(config: Config["llm"], { log, clock, measurements, datesAfterMs }: ModelParts) {
   const { calls, providerHealth } = createProviderHealth({
-    findPlace: (name) => findPlace(config, name),
+    findLocation: (name) => findPlace(config, name),
     nowMs: () => clock.nowMs(),
     measurements,
   });

@@ -19,9 +19,9 @@ export function measureLimiter(limiter: Limiter, { verdicts }: Measurements): Li
       // A refusal decides nothing: another window may still take the request.
       return verdict.isAdmitted ? note(verdict) : verdict;
     },
-    admitAll: async (places) => note(await limiter.admitAll(places)),
-    async admitInTurn(places, place) {
-      const { first, second } = await limiter.admitInTurn(places, place);
+    admitAll: async (windows) => note(await limiter.admitAll(windows)),
+    async admitInTurn(windows, window) {
+      const { first, second } = await limiter.admitInTurn(windows, window);
       return { first: note(first), second: second && note(second) };
     },
     isRemote: limiter.isRemote,
