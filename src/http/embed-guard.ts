@@ -60,10 +60,10 @@ export interface Asked {
   readonly use: "page view" | "live" | "reading" | "spending";
 }
 
-export const pageView: Asked = { visitors: "noCaller", use: "page view" };
+export const pageView: Asked = { visitors: "nobody", use: "page view" };
 
 /** Who must show who they are: no one, so that nothing is checked; those whom the companion asks; or everyone. */
-export type AskedVisitors = "noCaller" | "as the companion does" | "everyone";
+export type AskedVisitors = "nobody" | "as the companion does" | "everyone";
 
 /**
  * Admits an embed request, or throws: per-IP limit 429, token 404, origin 403, visitor 401, proof of work 403, per-token
@@ -84,7 +84,7 @@ export async function openEmbed(
   const mayTake = ({ allowedOrigins, visitorAuth }: Expected) =>
     !isLive &&
     asks.visitors !== "everyone" &&
-    (visitorAuth === "off" || asks.visitors === "noCaller") &&
+    (visitorAuth === "off" || asks.visitors === "nobody") &&
     mayEmbed(dependencies, request, allowedOrigins);
   const { byIp, findTarget, admitToken } = limiter.isRemote
     ? await openWindows(dependencies, token, client, windows, mayTake)
@@ -111,7 +111,7 @@ export async function openEmbed(
   }
 
   let visitor: VerifiedVisitor | null = null;
-  if (asks.visitors === "everyone" || (companion.visitorAuth !== "off" && asks.visitors !== "noCaller")) {
+  if (asks.visitors === "everyone" || (companion.visitorAuth !== "off" && asks.visitors !== "nobody")) {
     // Written first: the headers of a refusal, which anything below may be.
     writeRateLimitHeaders(headers, policy, byIp);
     visitor = await openVisitor(dependencies, request, companion, asks.visitors);
