@@ -20,7 +20,7 @@ interface ModelParts {
 
 export function openModels(config: Config["llm"], { log, clock, measurements, datesAfterMs }: ModelParts) {
   const { calls, providerHealth } = createProviderHealth({
-    findPlace: (name) => findLocation(config, name),
+    findLocation: (name) => findLocation(config, name),
     nowMs: () => clock.nowMs(),
     measurements,
   });

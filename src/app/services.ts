@@ -134,9 +134,9 @@ export async function openServices(config: Config, overrides: ServiceOverrides =
   });
   const people = createPeople({ ...base, announcements, live, coordination, sealing, visitors, mail: mail ?? noMail });
   const uses = createUseRecorder({ store, clock, log });
-  const tell = shared === null ? null : (url: string) => shared.announce(url);
+  const publish = shared === null ? null : (url: string) => shared.announce(url);
   const instances = openInstances({
-    ...{ sealing, clock, ids, log, tell },
+    ...{ sealing, clock, ids, log, publish },
     tlsName: config.server.acme?.domains[0] ?? null,
   });
   measurements.probes.push({

@@ -22,7 +22,7 @@ export const backupStorageCommand = singleCommand({
 });
 
 async function perform(task: StorageTask, stop: AbortSignal): Promise<StorageTasks[keyof StorageTasks]["answer"]> {
-  const storage = await openBackupStorage(task.place);
+  const storage = await openBackupStorage(task.location);
   if (task.kind === "upload") return await uploadBackup(storage, task.asked, stop);
   if (task.kind === "fetch") return await fetchBackup(storage, task.asked);
   const { ageRecipient } = task.asked;

@@ -18,7 +18,7 @@ export function requireStorage({ backup: { storage } }: Config): BackupStorageCo
 /** Rejects with `CommandFailure` and the sentence. */
 export async function askStorage<Kind extends keyof StorageTasks>(
   environment: CliIo["environment"],
-  place: BackupStorageConfig,
+  location: BackupStorageConfig,
   kind: Kind,
   asked: StorageTasks[Kind]["asked"],
   limitMs = hungMs,
@@ -26,7 +26,7 @@ export async function askStorage<Kind extends keyof StorageTasks>(
   const signal = AbortSignal.timeout(limitMs);
   const network = readNetworkVariables(environment);
   try {
-    return await runStorageTask({ command: ownCommand(), network, place, signal }, kind, asked);
+    return await runStorageTask({ command: ownCommand(), network, location, signal }, kind, asked);
   } catch (error) {
     if (signal.aborted) {
       const limit = limitMs === hungMs ? "6 hours" : `${limitMs / 1000} s`;

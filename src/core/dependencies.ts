@@ -69,13 +69,13 @@ export interface Settings {
   requireTotp: TotpRequirement;
   /** Program version, shown in the API document and on `/healthz`. */
   version: string;
-  /** Tells the build's API document from others, behind the version; null where the document has to be asked. */
+  /** Distinguishes the build's API document from others, behind the version; null where the document is asked. */
   apiStamp: string | null;
 }
 
 /** Reads sources in the background. */
 export interface Indexing {
-  /** Something was queued: looks at once. Call it after the commit. */
+  /** Something was queued: checks immediately. Call it after the commit. */
   wake(): void;
 }
 
@@ -111,7 +111,7 @@ export interface Services {
   readonly instances: Instances;
   /** Requests to URLs that owners name. */
   readonly outgoing: OutgoingHttp;
-  /** Tells webhooks what has happened. */
+  /** Reports to webhooks what has happened. */
   readonly events: EventDelivery;
   readonly mail: Mail;
   readonly signInAttempts: Attempts;

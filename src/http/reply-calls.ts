@@ -204,7 +204,7 @@ function headOnly(): Response {
 }
 
 function requireOffset({ text }: KeptReply, offset: number): void {
-  if (text.isPlace(offset)) return;
+  if (text.isPosition(offset)) return;
   const detail = "Must not be past the end of the reply, nor within a character.";
   throw invalidFields([{ param: "offset", detail }]);
 }

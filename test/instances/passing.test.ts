@@ -104,7 +104,7 @@ test("an instance that takes requests and says nothing is given up", async () =>
   const opened: number[] = [];
   const handlers = { open: () => void opened.push(1), data() {} };
   using hanging = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: handlers });
-  const quick = await openLoneInstance(oneKey, { deadlines: { lookMs: 10, connectMs: 50 } });
+  const quick = await openLoneInstance(oneKey, { deadlines: { checkMs: 10, connectMs: 50 } });
   const url = `http://127.0.0.1:${hanging.port}`;
   expect(await refusalOf(quick.pass(url, replyCall(), never))).toMatchObject(unanswered);
   expect(opened.length).toBeGreaterThan(1);
@@ -119,7 +119,7 @@ test("what is answered at once is given up where it is not, even if something is
 });
 
 test("an instance that is there may take its time, even while it stops", async () => {
-  const patient = await openLoneInstance(oneKey, { deadlines: { lookMs: 5, connectMs: 60_000 } });
+  const patient = await openLoneInstance(oneKey, { deadlines: { checkMs: 5, connectMs: 60_000 } });
   pair.answer = async () => {
     // The call itself, and looks at whether the instance is there.
     await eventually(() => pair.requests.length > 4);
@@ -262,20 +262,20 @@ test("a head or an error that was changed on the way is no answer", async () => 
   for (proxy.tamper of changes) expect(await refused()).toMatchObject(unanswered);
 });
 
-test("an address that could not be told is told again", async () => {
-  const told: string[] = [];
+test("an address that could not be announced is announced again", async () => {
+  const published: string[] = [];
   const log = createCapturedLog();
   const instance = await openLoneInstance(oneKey, {
     log,
-    tellAgainMs: 1,
-    async tell(url) {
-      told.push(url);
-      if (told.length === 1) throw new Error("PostgreSQL is away");
+    retryMs: 1,
+    async publish(url) {
+      published.push(url);
+      if (published.length === 1) throw new Error("PostgreSQL is away");
     },
   });
   await instance.announce(() => "http://10.0.0.1:3000");
-  await eventually(() => told.length === 2);
-  expect(told).toEqual(["http://10.0.0.1:3000", "http://10.0.0.1:3000"]);
+  await eventually(() => published.length === 2);
+  expect(published).toEqual(["http://10.0.0.1:3000", "http://10.0.0.1:3000"]);
   expect(log.events.map(({ level }) => level)).toEqual(["warn"]);
   instance.close();
 });

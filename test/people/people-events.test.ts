@@ -1,6 +1,6 @@
 /** What webhooks receive of people who step in, and what the metrics show of it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { VisitorPlace } from "../../src/core/people/people.ts";
+import type { VisitorConversation } from "../../src/core/people/people.ts";
 import type { Handoff } from "../../src/domain/handoff.ts";
 import { apiClient } from "../support/api-client.ts";
 import { startTestServer, type TestServer } from "../support/app.ts";
@@ -71,7 +71,7 @@ test("of a verified visitor it is told by whom it is, also where a person acts; 
   const claims = { sub: "customer-7", name: "Grace", email: null, attributes: {} };
   const verified = await visitors.vouch(world.account.id, claims);
   const conversation = conversationOf(server, world.companion, world.clock, verified.id);
-  const visitor: VisitorPlace = { ...conversation.visitor, visitor: verified };
+  const visitor: VisitorConversation = { ...conversation.visitor, visitor: verified };
   const ada = personOf(world.keyId, "Ada");
   await world.people.ask(visitor, "visitor", null);
   await world.people.keepMessage(visitor, { text: "Hello?", messageId: null, isPlain: false });

@@ -32,7 +32,7 @@ export async function openLoneInstance(
 ): Promise<Instances> {
   const sealing = await createSealing(key);
   const parts = { sealing, clock: systemClock, ids: systemIds, log: createCapturedLog() };
-  return openInstances({ ...parts, tell: async () => {}, ...options });
+  return openInstances({ ...parts, publish: async () => {}, ...options });
 }
 
 export async function openInstancePair(deadlines: Partial<PassingDeadlines> = {}): Promise<InstancePair> {

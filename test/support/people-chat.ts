@@ -1,5 +1,5 @@
 /** A server with a companion whose conversations people may step into, and someone of the team. */
-import type { TeamPlace } from "../../src/core/people/people.ts";
+import type { TeamConversation } from "../../src/core/people/people.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { CompanionSettings } from "../../src/domain/companion.ts";
 import { textOf } from "../../src/domain/conversation.ts";
@@ -21,7 +21,7 @@ export interface PeopleChat extends ToolWorld {
   readonly visitors: ApiClient;
   keyOf(sessionId: string): { companionId: string; sessionId: string; visitorId: null };
   find(sessionId: string): Promise<Handoff | null>;
-  placeOf(sessionId: string, person?: Person): Promise<TeamPlace>;
+  placeOf(sessionId: string, person?: Person): Promise<TeamConversation>;
   take(sessionId: string, options?: { stop?: boolean; person?: Person }): Promise<unknown>;
   release(sessionId: string): Promise<void>;
   write(sessionId: string, text: string): Promise<unknown>;
@@ -58,7 +58,7 @@ export async function openPeopleChat(
     return found;
   }
 
-  async function placeOf(sessionId: string, person = grace): Promise<TeamPlace> {
+  async function placeOf(sessionId: string, person = grace): Promise<TeamConversation> {
     const { id: conversationId } = await findConversation(sessionId);
     return { person, companion, conversationId, key: keyOf(sessionId), context: testContext() };
   }

@@ -2,7 +2,7 @@
 
 import { createPeople } from "../../src/core/people/create-people.ts";
 import { createDeadlines } from "../../src/core/people/deadlines.ts";
-import type { People, TeamPlace, VisitorPlace } from "../../src/core/people/people.ts";
+import type { People, TeamConversation, VisitorConversation } from "../../src/core/people/people.ts";
 import { Revisions } from "../../src/core/people/revisions.ts";
 import type { Account } from "../../src/domain/account.ts";
 import type { Companion, CompanionSettings } from "../../src/domain/companion.ts";
@@ -37,8 +37,8 @@ export interface PeopleWorld {
 export interface PeopleConversation {
   readonly key: ConversationKey;
   readonly id: string;
-  readonly visitor: VisitorPlace;
-  as(person: Person): TeamPlace;
+  readonly visitor: VisitorConversation;
+  as(person: Person): TeamConversation;
 }
 
 /** Someone whom a key names. */
@@ -78,7 +78,7 @@ export function conversationOf(
   visitorId: string | null = null,
 ) {
   const key = { companionId: companion.id, sessionId: systemIds.randomUuid(), visitorId };
-  const visitor: VisitorPlace = {
+  const visitor: VisitorConversation = {
     ...{ companion, key, visitor: null, requestId: "request-1" },
     arrivalMark: server.services.coordination.arrivals.mark(),
   };
@@ -86,7 +86,7 @@ export function conversationOf(
 }
 
 export function placesOf({ key, companion, clock }: ReturnType<typeof conversationOf>, id: string) {
-  const as = (person: Person): TeamPlace => {
+  const as = (person: Person): TeamConversation => {
     return { person, companion, conversationId: id, key, context: testContext(clock.nowMs()) };
   };
   return { id, as };

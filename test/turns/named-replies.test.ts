@@ -247,9 +247,9 @@ test("a text reads alike from every place, however it grew", () => {
     expect(text.toString() === whole).toBe(true);
     for (let look = 0; look < 50; look++) {
       const from = random.below(whole.length + 1);
-      const isPlace = (whole.codePointAt(from - 1) ?? 0) < 0x10000;
-      expect([from, text.isPlace(from)]).toEqual([from, isPlace]);
-      if (!isPlace) continue;
+      const isPosition = (whole.codePointAt(from - 1) ?? 0) < 0x10000;
+      expect([from, text.isPosition(from)]).toEqual([from, isPosition]);
+      if (!isPosition) continue;
       let read = "";
       for (let got = text.read(from); got.length > 0; got = text.read(from + read.length)) {
         for (const piece of got) expect(piece.isWellFormed()).toBe(true);
@@ -257,7 +257,7 @@ test("a text reads alike from every place, however it grew", () => {
       }
       expect(read === whole.slice(from)).toBe(true);
     }
-    expect(text.isPlace(whole.length + 1)).toBe(false);
+    expect(text.isPosition(whole.length + 1)).toBe(false);
     expect(text.read(whole.length)).toEqual([]);
   }
 });

@@ -348,7 +348,7 @@ describe("all that a turn took is given back", () => {
     await expectAllGivenBack(1);
   });
 
-  test("where something fails that should not, and nobody waits for ever", async () => {
+  test("where something fails that should not, and no one waits for ever", async () => {
     const [reader, turn] = [listen(), make()];
     world.script = async (sink) => {
       sink.emit({ type: "text", deltas: ["one"] });

@@ -1,6 +1,6 @@
 /** Messages to a companion whose conversations people may step into: those that the companion does not answer are kept for them. */
 import type { Services } from "../../core/dependencies.ts";
-import type { KeptForPerson, VisitorPlace } from "../../core/people/people.ts";
+import type { KeptForPerson, VisitorConversation } from "../../core/people/people.ts";
 import { handoffTextOf } from "../../core/people/texts.ts";
 import type { KeptMessage } from "../../core/turns/conversation-storage.ts";
 import { type PeopleKeptMessage, PeopleStorage } from "../../core/turns/people-storage.ts";
@@ -25,7 +25,7 @@ export interface PeopleMessage {
 /** A turn that begins only while the companion has the conversation, and is stopped once it has not. */
 export function makePeopleTurn(
   services: Services,
-  conversation: VisitorPlace,
+  conversation: VisitorConversation,
   message: PeopleKeptMessage,
   start: Omit<TurnStart, "storage">,
 ): Turn {
@@ -46,7 +46,7 @@ export class PeopleReplies {
   constructor(
     private readonly services: Services,
     private readonly request: Request,
-    private readonly conversation: VisitorPlace,
+    private readonly conversation: VisitorConversation,
     private readonly message: PeopleMessage,
   ) {}
 

@@ -1,6 +1,6 @@
 /** The conversation that a visitor's request is about. */
 import type { Services } from "../../core/dependencies.ts";
-import type { VisitorPlace } from "../../core/people/people.ts";
+import type { VisitorConversation } from "../../core/people/people.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { contextOf } from "../../http/request-context.ts";
 
@@ -8,7 +8,7 @@ export interface VisitorCall {
   readonly services: Services;
   readonly request: Request;
   readonly companion: Companion;
-  readonly visitor: VisitorPlace["visitor"];
+  readonly visitor: VisitorConversation["visitor"];
 }
 
 /** To be called before anything is waited for: an erasure from then on includes it. */
@@ -16,7 +16,7 @@ export function conversationOf(
   { services, request, companion, visitor }: VisitorCall,
   sessionId: string,
   visitorId: string | null,
-): VisitorPlace {
+): VisitorConversation {
   return {
     ...{ companion, visitor, key: { companionId: companion.id, sessionId, visitorId } },
     arrivalMark: services.coordination.arrivals.mark(),
@@ -28,6 +28,6 @@ export function conversationOf(
 export function conversationOfBody(
   call: VisitorCall,
   { session_id, visitor_id }: { session_id: string; visitor_id?: string | null | undefined },
-): VisitorPlace {
+): VisitorConversation {
   return conversationOf(call, session_id.toLowerCase(), call.visitor?.id ?? visitor_id?.toLowerCase() ?? null);
 }

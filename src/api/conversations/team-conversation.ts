@@ -2,7 +2,7 @@
 import type { ConversationNote } from "../../contracts/store/handoffs.ts";
 import type { ConversationPage, WriteContext } from "../../contracts/store/store.ts";
 import type { Services } from "../../core/dependencies.ts";
-import type { TeamPlace } from "../../core/people/people.ts";
+import type { TeamConversation } from "../../core/people/people.ts";
 import type { Principal } from "../../domain/account.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { Conversation, ConversationKey, Message } from "../../domain/conversation.ts";
@@ -52,7 +52,7 @@ export async function toTeamContext(
   { services, principal, writeContext }: TeamCall,
   opened: OpenedConversation,
   as: Parameters<typeof actingPerson>[2],
-): Promise<TeamPlace> {
+): Promise<TeamConversation> {
   const person = await actingPerson(services, principal, as);
   requirePeople(opened);
   const { conversationId, key, companion } = opened;

@@ -3,7 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { holdPrompt } from "../../core/turns/prompt-memory.ts";
 import { Turn } from "../../core/turns/turn.ts";
-import { nobody } from "../../core/turns/turn-start.ts";
+import { noCaller } from "../../core/turns/turn-start.ts";
 import { UnkeptTurns } from "../../core/turns/unkept-turns.ts";
 import { runWhole } from "../../core/turns/whole-reply.ts";
 import type { Principal } from "../../domain/account.ts";
@@ -102,7 +102,7 @@ export const openAiRoutes: readonly Route[] = [
         storage,
         named: null,
         visitor: null,
-        caller: nobody,
+        caller: noCaller,
       });
       // Even if it never begins.
       const hold = <Outcome>(running: Promise<Outcome>) =>

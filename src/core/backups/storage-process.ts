@@ -16,7 +16,7 @@ export interface StorageTasks {
 }
 
 export type StorageTask = {
-  [Kind in keyof StorageTasks]: { kind: Kind; place: StorageLocation; asked: StorageTasks[Kind]["asked"] };
+  [Kind in keyof StorageTasks]: { kind: Kind; location: StorageLocation; asked: StorageTasks[Kind]["asked"] };
 }[keyof StorageTasks];
 
 export const storageCommandName = "backup-storage";
@@ -26,7 +26,7 @@ export interface StorageProcess {
   command: readonly string[];
   /** All that it has of the environment: authorities to trust, and proxies. */
   network: Readonly<Record<string, string>>;
-  place: StorageLocation;
+  location: StorageLocation;
   signal: AbortSignal;
 }
 
@@ -36,14 +36,14 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 
 /** Rejects with an error whose message is the sentence of the failure. */
 export async function runStorageTask<Kind extends keyof StorageTasks>(
-  { command, network, place, signal }: StorageProcess,
+  { command, network, location, signal }: StorageProcess,
   kind: Kind,
   asked: StorageTasks[Kind]["asked"],
 ): Promise<StorageTasks[Kind]["answer"]> {
   signal.throwIfAborted();
   const child = Bun.spawn([...command, storageCommandName], {
     env: { ...network },
-    stdin: new Blob([JSON.stringify({ kind, place, asked })]),
+    stdin: new Blob([JSON.stringify({ kind, location, asked })]),
     stdout: "pipe",
     stderr: "pipe",
     maxBuffer: maxAnswerBytes,

@@ -12,12 +12,12 @@ import { describe } from "./sentences.ts";
 import { isForNames, type StoredCertificate } from "./stored-certificate.ts";
 
 /** The clock may be set, and machines sleep: a single timer until the renewal would not notice. */
-const lookEveryMs = 60 * 60_000;
+const checkEveryMs = 60 * 60_000;
 /** Of a store that others fill. */
-const sharedLookEveryMs = 60_000;
-const impatientLookEveryMs = 5_000;
+const sharedCheckEveryMs = 60_000;
+const impatientCheckEveryMs = 5_000;
 /** While a name has no address: a record that was just added need not wait for an hour. */
-const missingLookEveryMs = 2 * 60_000;
+const missingCheckEveryMs = 2 * 60_000;
 const shortestRestMs = 1_000;
 
 /** With what is stored already. Never rejects for a store that cannot be read: then there is no certificate yet. */
@@ -35,10 +35,10 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
   let problem: string | null = null;
   let nextMs: number | null = null;
   let timer: Disposable | null = null;
-  let looking: Promise<void> | null = null;
+  let checking: Promise<void> | null = null;
   let isAsked = false;
   let hasRead = false;
-  let told: string | null = null;
+  let reported: string | null = null;
 
   /** Takes over what is stored. One that another server obtained counts as well as an own one. */
   async function read(mayTidy: boolean): Promise<void> {
@@ -66,7 +66,7 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
     return findDue(inventory.certificate, { ...wanted, random: share, window: advice.window });
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const wasAsked = isAsked;
     isAsked = false;
     await storeAgain();
@@ -88,16 +88,16 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
     }
     problem = clock.nowMs() < due() ? null : (attempts?.problem ?? problem);
     nextMs = Math.max(due(), earliestMs);
-    if (clock.nowMs() < nextMs) return tellWaiting();
+    if (clock.nowMs() < nextMs) return reportWaiting();
     nextMs = null;
     if (isOurs) return await order(attempts);
     if (served === null) problem = "Another server of the same database is obtaining the certificate.";
   }
 
   /** After a restart, too: an operator who has changed a setting checks the log for the result. */
-  function tellWaiting(): void {
-    if (problem === null || nextMs === null || problem === told) return;
-    told = problem;
+  function reportWaiting(): void {
+    if (problem === null || nextMs === null || problem === reported) return;
+    reported = problem;
     log.warn("certificate not obtained", { reason: problem, nextAttempt: new Date(nextMs).toISOString() });
   }
 
@@ -117,43 +117,43 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
     );
     if (ended === null) return;
     problem = ended.problem;
-    told = problem;
+    reported = problem;
     nextMs = ended.nextMs;
     inventory = { ...inventory, accountKey: ended.accountKey, attempts: ended.attempts };
     if (ended.certificate === null) return;
     unstored = ended.unstored;
     inventory = { ...inventory, certificate: ended.certificate };
     serve(ended.certificate, "certificate obtained");
-    nextMs = unstored === null ? due() : clock.nowMs() + sharedLookEveryMs;
+    nextMs = unstored === null ? due() : clock.nowMs() + sharedCheckEveryMs;
   }
 
   function note(sentence: string, error: unknown): void {
     if (problem !== sentence) log.warn("certificate check failed", { error });
     problem = sentence;
-    nextMs = clock.nowMs() + sharedLookEveryMs;
+    nextMs = clock.nowMs() + sharedCheckEveryMs;
   }
 
-  async function lookAndRest(): Promise<void> {
+  async function checkAndRest(): Promise<void> {
     try {
-      await look();
+      await check();
     } catch (error) {
       if (!stopping.signal.aborted) note(`The certificate could not be checked: ${describe(error)}.`, error);
     }
-    looking = null;
+    checking = null;
     if (isAsked) return wake();
     if (!stopping.signal.aborted) timer = after(findRestMs(), wake);
   }
 
   function findRestMs(): number {
-    const ownEveryMs = findAttempts()?.isMissing ? missingLookEveryMs : lookEveryMs;
-    const everyMs = store.isShared ? (served === null ? impatientLookEveryMs : sharedLookEveryMs) : ownEveryMs;
+    const ownEveryMs = findAttempts()?.isMissing ? missingCheckEveryMs : checkEveryMs;
+    const everyMs = store.isShared ? (served === null ? impatientCheckEveryMs : sharedCheckEveryMs) : ownEveryMs;
     return nextMs === null ? everyMs : Math.min(everyMs, Math.max(shortestRestMs, nextMs - clock.nowMs()));
   }
 
   /** One check at a time; one requested meanwhile begins when it has ended. */
   function wake(): void {
     timer?.[Symbol.dispose]();
-    if (looking === null && !stopping.signal.aborted) looking = lookAndRest();
+    if (checking === null && !stopping.signal.aborted) checking = checkAndRest();
   }
 
   try {
@@ -181,7 +181,7 @@ export async function openManagedCertificates(options: CertificateOptions): Prom
     async stop() {
       stopping.abort(new Error("the server stops"));
       timer?.[Symbol.dispose]();
-      await looking;
+      await checking;
     },
   };
 }

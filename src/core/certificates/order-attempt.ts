@@ -44,7 +44,7 @@ export async function attemptOrder(
   try {
     await challenges.clear();
     // Beside the order, which need not wait: its findings only add to what an authority reports of a failure.
-    const looking = lookAtNames(options, challenges).catch(() => []);
+    const checking = checkNames(options, challenges).catch(() => []);
     if (accountKey === null) {
       accountKey = await authority.makeAccountKey();
       await store.write("account", accountKey);
@@ -63,7 +63,7 @@ export async function attemptOrder(
         await forgive();
         return null;
       }
-      const seen = await unlessAborted(signal, looking);
+      const seen = await unlessAborted(signal, checking);
       const findings = seen.map(({ sentence }) => sentence);
       const problem = explainFailure(error, { directory, nowMs: clock.nowMs(), findings });
       const isMissing = seen.some((finding) => finding.isMissing);
@@ -97,7 +97,7 @@ export async function attemptOrder(
 }
 
 /** All names at the same time, each with the distinct answer that it must lead to. */
-async function lookAtNames({ names, checkName }: CertificateOptions, challenges: Challenges): Promise<NameFinding[]> {
+async function checkNames({ names, checkName }: CertificateOptions, challenges: Challenges): Promise<NameFinding[]> {
   const findings = await Promise.all(
     names.map(async (name) => {
       const [token, answer] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -145,7 +145,7 @@ const gapMs = 50;
 export function createChallenges(store: CertificateStore): Challenges {
   const own = new Map<string, string>();
   let ofOthers: ReadonlyMap<string, string> = new Map();
-  const look = createSharedRun(async () => {
+  const readOthers = createSharedRun(async () => {
     await Bun.sleep(gapMs);
     ofOthers = await store.listChallenges();
   });
@@ -159,7 +159,7 @@ export function createChallenges(store: CertificateStore): Challenges {
       if (!tokenShape.test(token)) return null;
       const answer = own.get(token);
       if (answer !== undefined || !store.isShared) return answer ?? null;
-      await look();
+      await readOthers();
       return ofOthers.get(token) ?? null;
     },
     async clear() {

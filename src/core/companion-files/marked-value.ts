@@ -22,7 +22,7 @@ export interface MarkedValue {
   readonly mark: Mark;
 }
 
-/** Deeper ones would be work for whatever calls itself for each level. */
+/** Deeper ones would be work for whatever recurses into each level. */
 export const maxDepth = 40;
 
 export const noParts: ReadonlyMap<string | number, Mark> = new Map();

@@ -60,8 +60,8 @@ export function resolveNamed(name: string, { path, root }: NamedPath, asCaller: 
 
 function resolveInside(path: string, root: string, asCaller: AsCaller): string {
   const [real, realRoot] = attempt(path, () => asCaller(path, () => [realpathSync(path), realpathSync(root)] as const));
-  const way = relative(realRoot, real);
-  if (way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way)) {
+  const fromRoot = relative(realRoot, real);
+  if (fromRoot === ".." || fromRoot.startsWith(`..${sep}`) || isAbsolute(fromRoot)) {
     throw new FileRefusal(`${path} leads out of the directory ${root}`);
   }
   return real;

@@ -30,7 +30,7 @@ export interface Difference {
   readonly drift: { readonly field: string; readonly applied: JsonValue; readonly now: JsonValue } | null;
 }
 
-/** Null where it is as wanted already, whoever made it so. */
+/** Null where it is as wanted already, no matter who made it so. */
 export function findDifference(unit: Unit): Difference | null {
   const { field, wanted, now, applied } = unit;
   const isEntry = /^(tools|sources)\./.test(field);

@@ -6,7 +6,7 @@ import type { FileFault } from "../companion-files/marked-value.ts";
 
 type PartPath = readonly (string | number)[];
 
-export interface PlacedDocument extends FileDocument {
+export interface NamedDocument extends FileDocument {
   /** What faults call it. */
   readonly file: string;
 }
@@ -21,14 +21,14 @@ interface TextRules {
 
 export class DocumentPart {
   private constructor(
-    private readonly document: PlacedDocument,
+    private readonly document: NamedDocument,
     private readonly faults: FileFault[],
     private readonly path: PartPath,
     /** Undefined where it is left out. */
     readonly value: JsonValue | undefined,
   ) {}
 
-  static whole(document: PlacedDocument, faults: FileFault[]): DocumentPart {
+  static whole(document: NamedDocument, faults: FileFault[]): DocumentPart {
     return new DocumentPart(document, faults, [], document.value);
   }
 

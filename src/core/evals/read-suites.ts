@@ -6,7 +6,7 @@ import { maxFileBytes, readDocuments } from "../companion-files/documents.ts";
 import type { FileFault } from "../companion-files/marked-value.ts";
 import { type AsCaller, FileRefusal, listFiles, readFileOf } from "../companion-files/named-files.ts";
 import { findGuessable } from "../knowledge/words/language.ts";
-import { DocumentPart, type PlacedDocument } from "./document-part.ts";
+import { DocumentPart, type NamedDocument } from "./document-part.ts";
 import {
   type Check,
   type EvalCase,
@@ -66,7 +66,7 @@ export async function readSuiteText(
 }
 
 /** Null with at least one fault noted. */
-async function readSuite(document: PlacedDocument, faults: FileFault[]): Promise<Suite | null> {
+async function readSuite(document: NamedDocument, faults: FileFault[]): Promise<Suite | null> {
   const own: FileFault[] = [];
   const whole = DocumentPart.whole(document, own);
   const { suite, companion, cases } = whole.members(["suite", "companion", "cases"], ["suite", "companion", "cases"]);

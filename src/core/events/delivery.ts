@@ -38,7 +38,7 @@ export function createEventDelivery(services: DeliveryServices): EventDelivery {
   const byHand = new AttemptsByHand();
   const worker = createDueWorker<DueDelivery>({
     atOnce: maxAtOnce,
-    // What another server takes and then dies over, nobody would wake this one for.
+    // No one would wake this one for what another server takes and then dies over.
     isShared,
     nowMs: () => clock.nowMs(),
     take(limit) {

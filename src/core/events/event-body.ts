@@ -71,7 +71,7 @@ async function readWords({ store }: BodyServices, conversationId: string, conten
 
 /**
  * That a visitor is being erased, by the name that the caller has for them: sealed, and gone once it was delivered. Null if
- * there is nobody to tell: then nothing is sealed, which would make a key.
+ * there is no one to notify: then nothing is sealed, which would make a key.
  */
 export async function makeErasedEvent(
   { store, sealing }: Pick<Services, "store" | "sealing">,

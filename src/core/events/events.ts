@@ -10,7 +10,7 @@ export interface Attempt {
 }
 
 export interface EventDelivery {
-  /** Something may be due. Returns at once. */
+  /** Something may be due. Returns immediately. */
   wake(): void;
   /** One attempt, beside the schedule. Rejects with `rate_limited` if the account has too many under way, and as the store does. */
   send(of: Omit<DueDelivery, "attempts">): Promise<Attempt>;

@@ -1,4 +1,4 @@
-/** What a turn tells the account's webhooks. */
+/** What a turn reports to the account's webhooks. */
 import type { NewEvent, TurnEvents } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import { type ConversationKey, toFinishReason } from "../../domain/conversation.ts";
@@ -6,7 +6,7 @@ import { failedEndCodes, type StreamErrorCode } from "../../domain/stream-end.ts
 import { visitorFactsOf } from "../../domain/visitor.ts";
 import type { EventContent, EventType } from "../../domain/webhook.ts";
 
-export interface ToldTurn {
+export interface ReportedTurn {
   companion: Companion;
   key: ConversationKey;
   sealedVisitor: string | null;
@@ -23,7 +23,7 @@ export interface ToldTurn {
   atMs: number;
 }
 
-export function toTurnEvents(turn: ToldTurn): TurnEvents {
+export function toTurnEvents(turn: ReportedTurn): TurnEvents {
   const { complete, endCode, questionId, replyId } = turn;
   const started = eventOf(turn, "conversation.started", "_started");
   const ids = { message_id: turn.clientId ?? questionId, question_id: questionId, reply_id: replyId };
@@ -36,12 +36,12 @@ export function toTurnEvents(turn: ToldTurn): TurnEvents {
   return { started, ended: { ...eventOf(turn, "message.failed"), data: { ...ids, reason: endCode }, content } };
 }
 
-export function toUnansweredEvent(turn: ToldTurn, questionId: string): NewEvent {
+export function toUnansweredEvent(turn: ReportedTurn, questionId: string): NewEvent {
   const data = { message_id: turn.clientId ?? questionId, question_id: questionId };
   return { ...eventOf(turn, "question.unanswered", "_unanswered"), data, content: { question: questionId } };
 }
 
-function eventOf(turn: ToldTurn, type: EventType, part = ""): NewEvent {
+function eventOf(turn: ReportedTurn, type: EventType, part = ""): NewEvent {
   const { companion, key, sealedVisitor, newId, atMs } = turn;
   const { accountId, id: companionId } = companion;
   const { sessionId, visitorId } = key;

@@ -13,16 +13,16 @@ export interface InstancesOptions {
   ids: IdSource;
   log: Log;
   /** Announces the address to the others; null where no others can be. */
-  tell: ((url: string) => Promise<void>) | null;
+  publish: ((url: string) => Promise<void>) | null;
   /** Of the certificates of all instances, which no authority gives for the addresses where they reach one another. */
   tlsName?: string | null;
   /** Shortened in tests. */
   deadlines?: Partial<PassingDeadlines>;
-  tellAgainMs?: number;
+  retryMs?: number;
 }
 
 export function openInstances(options: InstancesOptions): Instances {
-  const { sealing, clock, ids, log, tell, deadlines = {}, tlsName = null, tellAgainMs = 1_000 } = options;
+  const { sealing, clock, ids, log, publish, deadlines = {}, tlsName = null, retryMs = 1_000 } = options;
   const proofs = createCallProofs({ sealing, clock, ids });
   let ownUrl: string | null = null;
   const passing = createPassing({ proofs, getOwnUrl: () => ownUrl, deadlines, tlsName });
@@ -30,14 +30,14 @@ export function openInstances(options: InstancesOptions): Instances {
   let isClosed = false;
 
   async function announce(findUrl: () => string): Promise<void> {
-    if (tell === null || isClosed) return;
+    if (publish === null || isClosed) return;
     const url = findUrl();
     ownUrl = url;
     try {
-      await tell(url);
+      await publish(url);
     } catch (error) {
       log.warn("the other instances do not know this one's address yet", { url, error });
-      if (!isClosed) again = setTimeout(() => void announce(() => url), tellAgainMs);
+      if (!isClosed) again = setTimeout(() => void announce(() => url), retryMs);
     }
   }
 

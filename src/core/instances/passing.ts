@@ -17,7 +17,7 @@ export interface PassingDeadlines {
    * Between two checks of whether the other instance is there, while the response's head is awaited. A repeated message
    * may wait for its turn behind others, and must not lose its position.
    */
-  lookMs: number;
+  checkMs: number;
   /** For the response's head to all other calls, which are answered immediately or refused. */
   headMs: number;
   /** Between two pieces of the body; the other instance sends a heartbeat every 10 s. */
@@ -26,7 +26,7 @@ export interface PassingDeadlines {
 
 export const passingDeadlines: PassingDeadlines = {
   connectMs: 2_000,
-  lookMs: 5_000,
+  checkMs: 5_000,
   headMs: 8_000,
   silenceMs: 25_000,
 };
@@ -39,7 +39,7 @@ interface PassingOptions {
 }
 
 export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: PassingOptions): OtherInstances & Disposable {
-  const { connectMs, lookMs, headMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
+  const { connectMs, checkMs, headMs, silenceMs } = { ...passingDeadlines, ...options.deadlines };
   // No connection is kept: a new one shows immediately whether the other machine is there.
   const http = createHttpClient({ connectTimeoutMs: connectMs, maxIdle: 0, tlsNameOfAddresses: tlsName });
   return {
@@ -50,9 +50,9 @@ export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: Passin
       const gone = new AbortController();
       const either = AbortSignal.any([signal, gone.signal]);
       const giveUp = () => gone.abort(new Error(`${url} has fallen silent`));
-      const looking = setInterval(async () => {
+      const watching = setInterval(async () => {
         if (await hangs(http, url, connectMs)) giveUp();
-      }, lookMs);
+      }, checkMs);
       const cancel = call.action === "attach" ? () => {} : afterAnswerable(headMs, giveUp);
       try {
         const { response, pieces } = await send(http, proofs, { url, call, signal: either });
@@ -61,7 +61,7 @@ export function createPassing({ proofs, getOwnUrl, tlsName, ...options }: Passin
         signal.throwIfAborted();
         throw error instanceof AppError ? error : unanswered(error);
       } finally {
-        clearInterval(looking);
+        clearInterval(watching);
         cancel();
       }
     },

@@ -22,7 +22,7 @@ export interface LetterOfLink extends JsonObject {
   readonly expiresAtMs: number;
 }
 
-/** Writes letters of one kind. Null: nobody needs it any more. `content` is what was sealed; null where nothing was. */
+/** Writes letters of one kind. Null: no one needs it any more. `content` is what was sealed; null where nothing was. */
 export type LetterWriter = (mail: DueMail, content: JsonObject | null) => Promise<Letter | null> | Letter | null;
 export type LetterWriters = Readonly<Record<MailKind, LetterWriter>>;
 
@@ -30,7 +30,7 @@ export type MailRequest = Pick<NewMail, "accountId" | "kind"> &
   Partial<Pick<NewMail, "companionId" | "conversationId" | "memberId" | "expiresAtMs">> & {
     /** Sealed until it is sent; null where all of it is looked up then. */
     readonly content: JsonObject | null;
-    /** By default at once. */
+    /** By default immediately. */
     readonly dueAtMs?: number;
   };
 
@@ -39,7 +39,7 @@ export interface Mail {
   readonly isOn: boolean;
   /** Keeps it; it is sent soon after. False: no mail is sent here, its account has had the day's number, or what it is about is gone. */
   send(request: MailRequest): Promise<boolean>;
-  /** Something may be due. Returns at once. */
+  /** Something may be due. Returns immediately. */
   wake(): void;
   /** Resolves when nothing is due and nothing under way. For tests. */
   whenIdle(): Promise<void>;

@@ -14,7 +14,7 @@ interface LinkFacts {
 }
 
 export function writeInvitation({ url, from: name, expiresAtMs }: LinkFacts): MailText {
-  // A name is one line here, whatever it is: it must not write paragraphs of its own to strangers.
+  // Any name is one line here: it must not write paragraphs of its own to strangers.
   const from = name.replaceAll(/\s+/g, " ").trim();
   const text =
     url === null
@@ -46,7 +46,7 @@ interface ConversationFacts {
   readonly words: string | null;
 }
 
-/** `missed`: no one came; `contact`: no one came, and the visitor left a contact; `message`: to whoever has the conversation. */
+/** `missed`: no one came; `contact`: no one came, and the visitor left a contact; `message`: to its holder. */
 export type NoticeCause = "waiting" | "missed" | "contact" | "message";
 
 const causes: Readonly<Record<NoticeCause, readonly [subject: string, about: (companion: string) => string]>> = {

@@ -36,7 +36,7 @@ export interface ProviderHealth {
 
 interface HealthDependencies {
   /** Where a provider is, by the name under which its replies count. */
-  findPlace(provider: string): ProviderLocation;
+  findLocation(provider: string): ProviderLocation;
   nowMs(): number;
   measurements: Pick<Measurements, "countCall">;
 }
@@ -48,7 +48,7 @@ const fewInARow = 3;
 const forgetAfterMs = 24 * 60 * 60_000;
 const maxModels = 50;
 
-export function createProviderHealth({ findPlace, nowMs, measurements }: HealthDependencies): {
+export function createProviderHealth({ findLocation, nowMs, measurements }: HealthDependencies): {
   calls: CallObserver;
   providerHealth: ProviderHealth;
 } {
@@ -61,9 +61,9 @@ export function createProviderHealth({ findPlace, nowMs, measurements }: HealthD
     silent.delete(name);
     const [longestAgo] = silent.keys();
     if (silent.size >= maxModels && longestAgo !== undefined) silent.delete(longestAgo);
-    const place = findPlace(answerer.provider);
-    const sentences = describeSilentModel(answerer.model, place, kind, redact(reasonOf(failure)));
-    const model = nameModel(answerer.model, place.named);
+    const location = findLocation(answerer.provider);
+    const sentences = describeSilentModel(answerer.model, location, kind, redact(reasonOf(failure)));
+    const model = nameModel(answerer.model, location.named);
     silent.set(name, { model, kind, replies: replies + 1, sinceMs, lastMs, ...sentences });
   }
 

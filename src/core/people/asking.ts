@@ -43,7 +43,7 @@ function request(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Han
     fields: {
       ...leaveFields(on, "waiting", by),
       ...{ reason: "asked", isAsked: true, status: "open", owedSinceMs: by.nowMs, ...noticeFields(on, by) },
-      // Somebody takes it already, and waits for the reply under way.
+      // Someone takes it already, and waits for the reply under way.
       untilMs: on.handoff?.reserved ? on.handoff.untilMs : untilMs,
     },
     events: [lineOf(by, "asked", sealedReason)],
@@ -55,7 +55,7 @@ function request(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): Han
 function miss(on: DecidedOn, by: Deciding, { sealedReason, newId }: Ask): HandoffChange | null {
   const lastMs = on.handoff?.missedAtMs ?? null;
   if (lastMs !== null && by.nowMs - lastMs < missedAgainMs) {
-    // Told already; but what was closed or answered since is open again.
+    // Announced already; but what was closed or answered since is open again.
     return on.handoff?.status === "open" ? null : { fields: { status: "open" } };
   }
   return {
@@ -112,7 +112,7 @@ export function decideDue(on: DecidedOn, by: Deciding): HandoffChange | null {
 /** An ask that waited for nothing: its time is over, or the team has declined it. */
 export function missAsk(on: DecidedOn, by: Deciding): HandoffChange {
   return {
-    // Whoever declines it knows of it; otherwise the team still has its mail.
+    // Who declines it knows of it; otherwise the team still has its mail.
     fields: { ...returnFields("missed", by.nowMs), ...(by.actor.type === "person" && noNotice) },
     events: [lineOf(by, "missed")],
     audit: auditOf(by, "miss"),

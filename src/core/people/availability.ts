@@ -1,4 +1,4 @@
-/** Whether a companion's visitors find somebody: by its hours, and by who of the team is present. */
+/** Whether a companion's visitors find someone: by its hours, and by who of the team is present. */
 import type { Companion } from "../../domain/companion.ts";
 import { findNextOpening, isOpen } from "../../domain/opening-hours.ts";
 import type { Services } from "../dependencies.ts";

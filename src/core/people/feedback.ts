@@ -8,13 +8,13 @@ import { stateConflict } from "../../domain/handoff.ts";
 import { startedEvents } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
 import { type Deciding, eventOf, noticeFields } from "./change.ts";
-import type { VisitorFeedback, VisitorPlace } from "./people.ts";
+import type { VisitorConversation, VisitorFeedback } from "./people.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
 
 export function createFeedback(services: PeopleServices, revisions: Revisions): VisitorFeedback {
   const { store, clock, ids, sealing, visitors } = services;
 
-  const revisionOf = ({ companion, key, requestId, arrivalMark }: VisitorPlace): Revision => ({
+  const revisionOf = ({ companion, key, requestId, arrivalMark }: VisitorConversation): Revision => ({
     ...{ conversation: { key }, companion, actor: { type: "visitor" }, requestId, arrivalMark },
   });
 
@@ -27,16 +27,16 @@ export function createFeedback(services: PeopleServices, revisions: Revisions): 
   return {
     takesContact,
 
-    async leaveContact(place, facts) {
-      const { companion } = place;
+    async leaveContact(conversation, facts) {
+      const { companion } = conversation;
       const { leads, id } = companion;
       if (leads === null || !(await takesContact(companion))) {
-        throw stateConflict("No contact is taken here now.", await store.handoffs.find(place.key));
+        throw stateConflict("No contact is taken here now.", await store.handoffs.find(conversation.key));
       }
       const sealed = await sealing.seal(sealedContactName(id), JSON.stringify(facts));
-      const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
+      const sealedVisitor = conversation.visitor === null ? null : await visitors.seal(conversation.visitor);
       const newId = ids.uuid();
-      await revisions.run({ ...revisionOf(place), newConversationId: newId }, (on, by) => {
+      await revisions.run({ ...revisionOf(conversation), newConversationId: newId }, (on, by) => {
         const contact = { sealed, consentText: leads.consentText, consentedAt: by.nowMs };
         return decideContact({ ...on, sealedVisitor: sealedVisitor ?? on.sealedVisitor }, by, { contact, newId });
       });
@@ -58,8 +58,8 @@ export function createFeedback(services: PeopleServices, revisions: Revisions): 
       if (!isKept) throw new AppError("not_found", "There is no such reply of the companion.");
     },
 
-    async setResolved(place, isResolved) {
-      const revised = await revisions.run(revisionOf(place), (on, by) => decideResolved(on, by, isResolved));
+    async setResolved(conversation, isResolved) {
+      const revised = await revisions.run(revisionOf(conversation), (on, by) => decideResolved(on, by, isResolved));
       if (revised === null) throw new AppError("not_found", "There is no such conversation.");
     },
   };

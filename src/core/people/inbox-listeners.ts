@@ -16,7 +16,7 @@ export class InboxListeners {
     this.#rights = rights;
   }
 
-  /** Accounts that somebody follows. */
+  /** Accounts that someone follows. */
   get size(): number {
     return this.#entries.size;
   }

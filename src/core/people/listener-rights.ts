@@ -1,4 +1,4 @@
-/** The rights by which somebody listens: each is checked once for all who listen by it, however many they are. */
+/** The rights by which someone listens: each is checked once for all who listen by it, however many they are. */
 import { createOpenTurns, type OpenTurn, type OpenTurns, type OpenTurnsOptions } from "../turns/open-turns.ts";
 import type { ListenerRight } from "./live.ts";
 

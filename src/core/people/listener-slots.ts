@@ -1,4 +1,4 @@
-/** How many may listen at once: of an address, and at this instance. */
+/** How many may listen at the same time: of an address, and at this instance. */
 import { AppError } from "../../domain/errors.ts";
 import type { LiveSlot } from "./live.ts";
 

@@ -85,7 +85,7 @@ export class LiveChannel {
     oldest.end("replaced");
   }
 
-  /** Resolves after a read that begins from now on: never two at once, and one for all who wait for it. */
+  /** Resolves after a read that begins from now on: never two at the same time, and one for all who wait for it. */
   refresh(): Promise<void> {
     if (this.#next !== null) return this.#next;
     const next = this.#last.then(() => {
@@ -123,7 +123,7 @@ export class LiveChannel {
     if (this.opened === null) this.#seq = found.newestSeq;
     this.opened = found;
     this.conversationId = found.conversationId;
-    // Whoever takes a conversation is named before what they write; who leaves it, after that.
+    // A person who takes a conversation is named before what they write; one who leaves it, after that.
     if (isOutside(found.handoff)) this.#sendState(this.subscribers);
     await this.#readMessages(found);
     this.#sendState(this.subscribers);

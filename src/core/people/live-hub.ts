@@ -1,4 +1,4 @@
-/** Everybody who listens at this instance, and what is new for them: from here, and from other instances. */
+/** Everyone who listens at this instance, and what is new for them: from here, and from other instances. */
 import type { Announcements } from "../../contracts/announcements.ts";
 import type { HandoffStore } from "../../contracts/store/handoffs.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
@@ -28,7 +28,7 @@ export interface LiveHubOptions {
   everySecond?(tick: () => void): () => void;
 }
 
-/** Listeners come back after 15 to 20 minutes, not all at once: so they spread over the instances again. */
+/** Listeners come back after 15 to 20 minutes, not all at the same time: so they spread over the instances again. */
 const againMs = { least: 15 * 60_000, more: 5 * 60_000 };
 /** To read thousands of listeners each second would cost as much as their pings. */
 const againEachSeconds = 10;
@@ -166,7 +166,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     reached.lapse();
     channels.readAgain();
     if (listeners.size === 0 && inbox.size === 0) stop();
-    // A part of them each second: all at once would crowd out what others wait for.
+    // A part of them each second: all of them together would crowd out what others wait for.
     if (announcements.isShared) {
       for (const id of channels.listPart(seconds, seenEachSeconds)) announcements.send(`reached ${id}`);
     }

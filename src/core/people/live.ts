@@ -72,17 +72,17 @@ export interface Listening {
    * the companion answers. Resolves when all that there was has been sent; rejects if it could not be read.
    */
   start(options: { afterSeq: number; stays: boolean; isSilent?: boolean; right: ListenerRight }): Promise<void>;
-  /** To be called once it is over, whoever ended it. */
+  /** Call it once it is over, however it ended. */
   leave(): void;
 }
 
-/** One of the streams, or polls that wait, that may be open at once. */
+/** One of the streams, or polls that wait, that may be open at the same time. */
 export interface LiveSlot {
   release(): void;
 }
 
 export interface LiveHub {
-  /** Call it after each commit that changes the conversation or adds to it, at any instance. Cheap where nobody listens. */
+  /** Call it after each commit that changes or extends the conversation, at any instance. Cheap where no one listens. */
   noteChanged(change: ConversationChange): void;
   /** Conversations of the companion, or of any with null, were erased: listeners of one of them get nothing more. */
   noteErased(companionId: string | null): void;
@@ -102,9 +102,9 @@ export interface LiveHub {
     account: { readonly accountId: string; readonly memberId: string | null; readonly right: ListenerRight },
     listener: InboxListener,
   ): () => void;
-  /** Rights that are checked while somebody listens by them: what ends without a change in the store is announced here. */
+  /** Rights that are checked while used for listening: what ends without a change in the store is announced here. */
   readonly rights: Pick<OpenTurns, "expectEnd">;
-  /** The server shuts down: everybody comes back elsewhere. */
+  /** The server shuts down: all listeners come back elsewhere. */
   endAll(): void;
   /** Streams, and polls that wait. */
   readonly size: number;

@@ -53,7 +53,7 @@ export function createNotices(services: PeopleServices, revisions: Revisions): N
         ...(answer?.contactMail && { contactMail: answer.contactMail }),
       };
       const revision = { conversation: { accountId, conversationId }, companion, actor: { type: "clock" } } as const;
-      // Another server was first, or something has changed since it was read: then it is looked at again.
+      // Another server was first, or something has changed since it was read: then it is read again.
       const revised = await revisions.run(revision, (on) => (on.handoff?.change === handoff.change ? change : null));
       return revised?.hasChanged ?? false;
     } catch (error) {

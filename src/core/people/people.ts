@@ -1,6 +1,6 @@
 /**
- * People who step into conversations: the one place where a conversation changes hands. Each change is one commit
- * (`contracts/store/handoffs.ts`), decided by the pure rules of `decisions.ts`, and told to listeners after it.
+ * People who step into conversations: the only code by which a conversation changes hands. Each change is one commit
+ * (`contracts/store/handoffs.ts`), decided by the pure rules of `decisions.ts`, and announced to listeners after it.
  */
 import type { ArrivalMark } from "../../contracts/coordination.ts";
 import type { WriteContext } from "../../contracts/store/store.ts";
@@ -11,7 +11,7 @@ import type { ConversationState, ConversationStatus, Handoff, Person } from "../
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 
 /** A visitor's conversation with a companion that has `handoff`. */
-export interface VisitorPlace {
+export interface VisitorConversation {
   readonly companion: Companion;
   readonly key: ConversationKey;
   /** Null unless the visitor is verified. */
@@ -34,7 +34,7 @@ export interface Asked {
   readonly change: number;
 }
 
-/** Whether a companion's visitors find somebody. */
+/** Whether a companion's visitors find someone. */
 export interface Availability {
   readonly isAvailable: boolean;
   readonly reopensAtMs: number | null;
@@ -48,8 +48,8 @@ export interface KeptForPerson {
   readonly texts: readonly string[];
 }
 
-/** Somebody of the team who acts on a conversation of a companion that they may see. */
-export interface TeamPlace {
+/** A conversation of a companion that a member of the team may see, and the member who acts on it. */
+export interface TeamConversation {
   readonly person: Person;
   readonly companion: Companion;
   readonly conversationId: string;
@@ -75,28 +75,36 @@ export interface People {
    * Throws `conflict` where the visitor may not ask. The model's ask is never refused. `admit`: called once before it changes
    * anything; what it rejects with refuses the ask.
    */
-  ask(place: VisitorPlace, by: "visitor" | "model", reason: string | null, admit?: () => Promise<void>): Promise<Asked>;
+  ask(
+    conversation: VisitorConversation,
+    by: "visitor" | "model",
+    reason: string | null,
+    admit?: () => Promise<void>,
+  ): Promise<Asked>;
   /** The visitor goes back to the companion; nothing if it answers already. */
-  goBack(place: VisitorPlace): Promise<void>;
+  goBack(conversation: VisitorConversation): Promise<void>;
   /**
-   * Keeps a visitor's message for people. Null: the companion answers, as nobody has the conversation. `messageId`: the
+   * Keeps a visitor's message for people. Null: the companion answers, as no one has the conversation. `messageId`: the
    * client's name of the message; one that is kept already is not kept again. `isOwn`: it was this request that kept it
    * before, and brought nothing yet. Throws `quota_exceeded`.
    */
   keepMessage(
-    place: VisitorPlace,
+    conversation: VisitorConversation,
     message: { text: string; messageId: string | null; isPlain: boolean; isOwn?: boolean },
   ): Promise<KeptForPerson | null>;
   /** Notes an offer of a person in a reply that found nothing: then the visitor may ask, whatever `ask` says. */
   noteOffer(key: ConversationKey): Promise<void>;
 
   /** Throws `conflict` with `state` and `person`. `from`: the id of the holder whose conversation is taken over. */
-  take(place: TeamPlace, options: { stop: boolean; from: string | null }): Promise<Taken>;
-  release(place: TeamPlace, options: { close: boolean; from: string | null }): Promise<void>;
+  take(conversation: TeamConversation, options: { stop: boolean; from: string | null }): Promise<Taken>;
+  release(conversation: TeamConversation, options: { close: boolean; from: string | null }): Promise<void>;
   /** Takes first, always with `stop`; where that fails nothing is written. `afterSeq`: refused if a colleague wrote beyond it. */
-  say(place: TeamPlace, message: { text: string; clientId: string; afterSeq: number | null }): Promise<SaidByPerson>;
+  say(
+    conversation: TeamConversation,
+    message: { text: string; clientId: string; afterSeq: number | null },
+  ): Promise<SaidByPerson>;
   update(
-    place: TeamPlace,
+    conversation: TeamConversation,
     change: { status?: ConversationStatus | null; assigneeId?: string | null; tags?: readonly string[] },
   ): Promise<Handoff | null>;
 
@@ -104,16 +112,16 @@ export interface People {
    * Call it when a turn of a companion with `handoff` was stored: listeners read it, and who has reserved it takes it.
    * `asked`: what came of the ask in the turn's reply: that reply stands before what people and visitors write from then on.
    */
-  noteTurn(place: Pick<VisitorPlace, "companion" | "key">, asked?: Asked | null): Promise<Handoff | null>;
+  noteTurn(conversation: Pick<VisitorConversation, "companion" | "key">, asked?: Asked | null): Promise<Handoff | null>;
   /**
-   * `handoff` became null, or whoever has conversations is gone: they are the companion's again. Never rejects: what could
+   * `handoff` became null, or their holder is gone: conversations are the companion's again. Never rejects: what could
    * not be released is found within a minute (`HandoffStore.listStray`). `but`: companions whose conversations they keep.
    */
   releaseAll(
     of: { companionId: string } | { personId: string; but?: readonly string[] } | { keyId: string },
   ): Promise<void>;
   /**
-   * Returns what ends it. The listener is called as soon as somebody takes the conversation, at any instance that can be
+   * Returns what ends it. The listener is called as soon as someone takes the conversation, at any instance that can be
    * reached: not when a person is only asked for, since that stops no reply.
    */
   onTaken(key: ConversationKey, listener: () => void): () => void;
@@ -123,11 +131,11 @@ export interface VisitorFeedback {
   /** Whether the form of a contact is taken now. */
   takesContact(companion: Companion): Promise<boolean>;
   /** Kept with the consent's text and time; the newest counts, and the conversation is open. It may come before any message. */
-  leaveContact(place: VisitorPlace, contact: ContactFacts): Promise<void>;
+  leaveContact(conversation: VisitorConversation, contact: ContactFacts): Promise<void>;
   /** Null takes it back. Throws `not_found` unless it is of a reply of the companion to this visitor. */
-  rate(place: VisitorPlace, clientId: string, rating: Omit<Rating, "createdAt"> | null): Promise<void>;
+  rate(conversation: VisitorConversation, clientId: string, rating: Omit<Rating, "createdAt"> | null): Promise<void>;
   /** Throws `not_found` without a conversation. */
-  setResolved(place: VisitorPlace, isResolved: boolean | null): Promise<void>;
+  setResolved(conversation: VisitorConversation, isResolved: boolean | null): Promise<void>;
 }
 
 export interface PeopleService extends People, VisitorFeedback {

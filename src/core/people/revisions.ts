@@ -41,7 +41,7 @@ export interface Revision {
 export type Decide = (on: DecidedOn, by: Deciding) => HandoffChange | null;
 
 const kinds = { visitor: "visitor", model: "model", clock: "clock", server: "system", person: "system" } as const;
-/** How other instances learn that somebody has a conversation; a turn that runs there stops. */
+/** How other instances learn that someone has a conversation; a turn that runs there stops. */
 const takenPrefix = "taken ";
 
 export class Revisions {

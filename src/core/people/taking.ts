@@ -1,4 +1,4 @@
-/** What becomes of a conversation when somebody of the team takes it, gives it back, or works on it. Pure. */
+/** What becomes of a conversation when someone on the team takes it, releases it, or works on it. Pure. */
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
 import { type ConversationStatus, type Handoff, isOutside, type Person, stateConflict } from "../../domain/handoff.ts";
 import { comeBack, missAsk } from "./asking.ts";
@@ -39,7 +39,7 @@ export function decideReserve(on: DecidedOn, by: Deciding, take: Take): HandoffC
   const { handoff } = on;
   if (isHeldBy(handoff, take.person) || isReservedFor(handoff, take.person)) return null;
   requireFree(on, by, take);
-  // From a colleague it is taken at once: no reply can be under way.
+  // From a colleague it is taken immediately: no reply can be under way.
   if (handoff?.state === "person") return hand(on, by, take);
   return {
     fields: {
@@ -96,7 +96,7 @@ const isReservedFor = (handoff: Handoff | null, { id }: Person) => handoff?.rese
 
 /**
  * Stores that the reply under way at the take, or that asked for a person, was kept before anything else was written: people
- * and visitors read on behind it. `change`: of the take or ask; whatever happened since may have added messages of its own.
+ * and visitors read on behind it. `change`: of the take or ask; what happened since may have added messages.
  */
 export function decideReach({ handoff, newestSeq }: DecidedOn, by: Deciding, of: { change: number; isCut: boolean }) {
   if (handoff === null || handoff.change !== of.change || handoff.reachSeq >= newestSeq) return null;

@@ -1,11 +1,11 @@
-/** What the team does with conversations: takes, writes, gives back, and works on them. */
+/** What the team does with conversations: takes, writes, releases, and works on them. */
 import type { DecidedOn, Revised } from "../../contracts/store/handoffs.ts";
 import { textOf } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { foldTags, type Handoff, stateConflict } from "../../domain/handoff.ts";
 import { toRfc3339 } from "../../lib/clock.ts";
 import { decideReleaseAll } from "./asking.ts";
-import type { People, SaidByPerson, Taken, TeamPlace } from "./people.ts";
+import type { People, SaidByPerson, Taken, TeamConversation } from "./people.ts";
 import type { Decide, PeopleServices, Revision, Revisions } from "./revisions.ts";
 import {
   decideFinish,
@@ -27,15 +27,15 @@ const pageLimit = 100;
 export function createTeamSide(services: PeopleServices, revisions: Revisions): TeamSide {
   const { store, clock, ids } = services;
 
-  const revisionOf = ({ companion, conversationId, person, context }: TeamPlace): Revision => ({
+  const revisionOf = ({ companion, conversationId, person, context }: TeamConversation): Revision => ({
     conversation: { accountId: companion.accountId, conversationId },
     ...{ companion, actor: { type: "person", person }, context },
   });
 
   /** Of a further change of the same request, with an audit entry of its own. */
-  function furtherOf(place: TeamPlace): Revision {
-    const context = { ...place.context, nowMs: clock.nowMs(), auditId: ids.uuid() };
-    return { ...revisionOf(place), context };
+  function furtherOf(conversation: TeamConversation): Revision {
+    const context = { ...conversation.context, nowMs: clock.nowMs(), auditId: ids.uuid() };
+    return { ...revisionOf(conversation), context };
   }
 
   /** Rejects with `not_found` if there is no such conversation. */
@@ -49,43 +49,47 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
     return { ...revised, newestSeq };
   }
 
-  async function toTake({ person, companion }: TeamPlace, from: string | null): Promise<Take> {
+  async function toTake({ person, companion }: TeamConversation, from: string | null): Promise<Take> {
     return { person, from, isPresent: await isPersonPresent(services, companion.accountId, person) };
   }
 
   /** Resolves when the reply under way is stored: what the person writes stands behind it. */
-  async function takeNow(place: TeamPlace, from: string | null, revision: Revision): Promise<Handoff> {
-    const take = await toTake(place, from);
+  async function takeNow(conversation: TeamConversation, from: string | null, revision: Revision): Promise<Handoff> {
+    const take = await toTake(conversation, from);
     const { handoff, key, newestSeq } = await change(revision, (on, by) => decideTake(on, by, take));
     if (handoff === null) throw new AppError("internal", "A conversation was taken and has no record.");
     if (handoff.state !== "person") throw stateConflict("This companion hands no conversations to people.", handoff);
     if (clock.nowMs() - (handoff.sinceMs ?? 0) >= barrierMs) return handoff;
     await waitForTurn(services, key);
-    return (await settleReach(place, handoff, newestSeq)) ?? handoff;
+    return (await settleReach(conversation, handoff, newestSeq)) ?? handoff;
   }
 
-  async function settleReach(place: TeamPlace, taken: Handoff, afterSeq: number): Promise<Handoff | null> {
-    const { messages } = await store.handoffs.listLive(place.conversationId, afterSeq, 2);
+  async function settleReach(
+    conversation: TeamConversation,
+    taken: Handoff,
+    afterSeq: number,
+  ): Promise<Handoff | null> {
+    const { messages } = await store.handoffs.listLive(conversation.conversationId, afterSeq, 2);
     if (messages.length === 0) return null;
     const isCut = messages.some(({ message }) => message.role === "assistant" && !message.complete);
     const { change: taking } = taken;
-    const revised = await change(furtherOf(place), (on, by) => decideReach(on, by, { change: taking, isCut }));
+    const revised = await change(furtherOf(conversation), (on, by) => decideReach(on, by, { change: taking, isCut }));
     return revised.handoff;
   }
 
-  async function reserve(place: TeamPlace, from: string | null): Promise<Taken> {
-    const take = await toTake(place, from);
-    const taken = await ifQuiet(services, place.key, () =>
-      change(revisionOf(place), (on, by) => decideTake(on, by, take)),
+  async function reserve(conversation: TeamConversation, from: string | null): Promise<Taken> {
+    const take = await toTake(conversation, from);
+    const taken = await ifQuiet(services, conversation.key, () =>
+      change(revisionOf(conversation), (on, by) => decideTake(on, by, take)),
     );
     const handoff = taken?.result.handoff;
     if (handoff) return { isTaken: true, handoff };
-    const reserved = await change(revisionOf(place), (on, by) => decideReserve(on, by, take));
+    const reserved = await change(revisionOf(conversation), (on, by) => decideReserve(on, by, take));
     // The reply may have ended before it was reserved: then no `noteTurn` follows.
     const finished =
       reserved.handoff?.reserved &&
-      (await ifQuiet(services, place.key, () =>
-        change(furtherOf(place), (on, by) => decideFinish(on, by, take.isPresent)),
+      (await ifQuiet(services, conversation.key, () =>
+        change(furtherOf(conversation), (on, by) => decideFinish(on, by, take.isPresent)),
       ));
     const now = finished?.result.handoff ?? reserved.handoff;
     if (now === null) throw new AppError("internal", "A conversation was reserved and has no record.");
@@ -93,7 +97,7 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
   }
 
   /** What colleagues wrote beyond that; and up to where was read. */
-  async function readColleagues({ conversationId, person }: TeamPlace, afterSeq: number) {
+  async function readColleagues({ conversationId, person }: TeamConversation, afterSeq: number) {
     const messages: object[] = [];
     let seq = afterSeq;
     for (;;) {
@@ -111,41 +115,41 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
     return { messages, seq };
   }
 
-  async function requireRead(place: TeamPlace, afterSeq: number | null): Promise<number> {
+  async function requireRead(conversation: TeamConversation, afterSeq: number | null): Promise<number> {
     if (afterSeq === null) return Number.POSITIVE_INFINITY;
-    const { messages, seq } = await readColleagues(place, afterSeq);
+    const { messages, seq } = await readColleagues(conversation, afterSeq);
     if (messages.length === 0) return seq;
     throw new AppError("conflict", "A colleague has written in the meantime.", { members: { messages } });
   }
 
-  async function say(place: TeamPlace, message: Parameters<People["say"]>[1]): Promise<SaidByPerson> {
+  async function say(conversation: TeamConversation, message: Parameters<People["say"]>[1]): Promise<SaidByPerson> {
     const { text, clientId, afterSeq } = message;
-    const said = { id: ids.uuid(), text, clientId, person: place.person };
+    const said = { id: ids.uuid(), text, clientId, person: conversation.person };
     let isReady = false;
-    const first = await change({ ...furtherOf(place), clientId }, (on, by) => {
-      const isTheirs = on.handoff?.state === "person" && on.handoff.person?.id === place.person.id;
+    const first = await change({ ...furtherOf(conversation), clientId }, (on, by) => {
+      const isTheirs = on.handoff?.state === "person" && on.handoff.person?.id === conversation.person.id;
       const isSettled = isTheirs && by.nowMs - (on.handoff?.sinceMs ?? 0) >= barrierMs;
       isReady = isSettled && (afterSeq === null || on.newestSeq <= afterSeq);
       return isReady ? decideSay(on, by, said) : null;
     });
-    if (first.seq !== null) return await toSaid(place, first, text);
-    await requireRead(place, afterSeq);
-    const { handoff } = place.companion;
-    if (handoff !== null) await takeNow(place, null, furtherOf(place));
+    if (first.seq !== null) return await toSaid(conversation, first, text);
+    await requireRead(conversation, afterSeq);
+    const { handoff } = conversation.companion;
+    if (handoff !== null) await takeNow(conversation, null, furtherOf(conversation));
     for (;;) {
-      const readSeq = await requireRead(place, afterSeq);
+      const readSeq = await requireRead(conversation, afterSeq);
       let isBehind = false;
-      const revised = await change({ ...revisionOf(place), clientId }, (on, by) => {
+      const revised = await change({ ...revisionOf(conversation), clientId }, (on, by) => {
         isBehind = on.knownSeq === null && on.newestSeq > readSeq;
-        // Somebody has written since it was read.
+        // Someone has written since it was read.
         return isBehind ? null : decideSay(on, by, said);
       });
-      if (!isBehind) return await toSaid(place, revised, text);
+      if (!isBehind) return await toSaid(conversation, revised, text);
     }
   }
 
   /** Throws `conflict` if it was there already, with another text. */
-  async function toSaid({ conversationId }: TeamPlace, revised: Revised, text: string): Promise<SaidByPerson> {
+  async function toSaid({ conversationId }: TeamConversation, revised: Revised, text: string): Promise<SaidByPerson> {
     const { seq, hasChanged } = revised;
     if (seq === null) throw new AppError("internal", "A message was kept and has no position.");
     if (hasChanged) return { seq, isRepeated: false };
@@ -177,20 +181,22 @@ export function createTeamSide(services: PeopleServices, revisions: Revisions): 
   }
 
   return {
-    async take(place, { stop, from }) {
-      if (!stop) return await reserve(place, from);
-      return { isTaken: true, handoff: await takeNow(place, from, revisionOf(place)) };
+    async take(conversation, { stop, from }) {
+      if (!stop) return await reserve(conversation, from);
+      return { isTaken: true, handoff: await takeNow(conversation, from, revisionOf(conversation)) };
     },
 
-    async release(place, { close, from }) {
-      await change(revisionOf(place), (on, by) => decideRelease(on, by, { person: place.person, close, from }));
+    async release(conversation, { close, from }) {
+      await change(revisionOf(conversation), (on, by) =>
+        decideRelease(on, by, { person: conversation.person, close, from }),
+      );
     },
 
     say,
 
-    async update(place, { tags, ...rest }) {
+    async update(conversation, { tags, ...rest }) {
       const update = { ...rest, ...(tags && { tags: foldTags(tags) }) };
-      return (await change(revisionOf(place), (on, by) => decideUpdate(on, by, update))).handoff;
+      return (await change(revisionOf(conversation), (on, by) => decideUpdate(on, by, update))).handoff;
     },
 
     async releaseAll(of) {

@@ -1,4 +1,4 @@
-/** Waits for the reply that was under way when somebody took its conversation, in the conversation's own queue. */
+/** Waits for the reply that was under way when someone took its conversation, in the conversation's own queue. */
 import type { TurnTicket } from "../../contracts/coordination.ts";
 import type { ConversationKey } from "../../domain/conversation.ts";
 import type { Services } from "../dependencies.ts";

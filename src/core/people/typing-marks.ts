@@ -52,7 +52,7 @@ export function createTypingMarks(monotonicMs: () => number): TypingMarks {
   };
 }
 
-/** As another instance is told: where the names are too long for that, better without them than not at all. */
+/** As sent to other instances: where the names are too long for that, better without them than not at all. */
 export function writeTyping(typing: Typing): string {
   const text = `typing ${JSON.stringify(typing)}`;
   const isLong = Buffer.byteLength(text) > maxAnnouncedBytes;

@@ -3,7 +3,7 @@ import { textOf } from "../../domain/conversation.ts";
 import { deadlineOf, isOutside, type Person } from "../../domain/handoff.ts";
 import { decideAsk, decideGoBack, decideOffer } from "./asking.ts";
 import { findAvailability } from "./availability.ts";
-import type { KeptForPerson, People, VisitorPlace } from "./people.ts";
+import type { KeptForPerson, People, VisitorConversation } from "./people.ts";
 import type { PeopleServices, Revision, Revisions } from "./revisions.ts";
 import { decideFinish, decideReach } from "./taking.ts";
 import { decideKeep } from "./writing.ts";
@@ -20,26 +20,29 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
   const { store, ids, sealing, visitors } = services;
 
   const revisionOf = (
-    { companion, key, requestId, arrivalMark }: VisitorPlace,
+    { companion, key, requestId, arrivalMark }: VisitorConversation,
     type: "visitor" | "model",
   ): Revision => ({
     ...{ conversation: { key }, companion, actor: { type }, requestId, arrivalMark },
   });
 
-  const ask: People["ask"] = async (place, by, reason, admit) => {
-    const { companion } = place;
+  const ask: People["ask"] = async (conversation, by, reason, admit) => {
+    const { companion } = conversation;
     const availability = await findAvailability(services, companion);
     const sealedReason = reason === null ? null : await sealing.seal(sealedReasonName(companion.id), reason);
-    const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
+    const sealedVisitor = conversation.visitor === null ? null : await visitors.seal(conversation.visitor);
     const newId = ids.uuid();
     const { isAvailable } = availability;
     for (let isAdmitted = admit === undefined; ; isAdmitted = true) {
       let isRefused = false;
-      const revised = await revisions.run({ ...revisionOf(place, by), newConversationId: newId }, (on, deciding) => {
-        const change = decideAsk(on, deciding, { isAvailable, sealedReason, sealedVisitor, newId });
-        isRefused = change !== null && !isAdmitted;
-        return isRefused ? null : change;
-      });
+      const revised = await revisions.run(
+        { ...revisionOf(conversation, by), newConversationId: newId },
+        (on, deciding) => {
+          const change = decideAsk(on, deciding, { isAvailable, sealedReason, sealedVisitor, newId });
+          isRefused = change !== null && !isAdmitted;
+          return isRefused ? null : change;
+        },
+      );
       if (isRefused) {
         await admit?.();
         continue;
@@ -54,24 +57,27 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
   };
 
   async function keepMessage(
-    place: VisitorPlace,
+    conversation: VisitorConversation,
     { text, messageId, isPlain, isOwn = false }: Parameters<People["keepMessage"]>[1],
   ): Promise<KeptForPerson | null> {
-    const sealedVisitor = place.visitor === null ? null : await visitors.seal(place.visitor);
+    const sealedVisitor = conversation.visitor === null ? null : await visitors.seal(conversation.visitor);
     const sent = { id: ids.uuid(), text, clientId: messageId, sealedVisitor, isPlain };
     let isPeoples = false;
     let isRepeated = false;
-    const revised = await revisions.run({ ...revisionOf(place, "visitor"), clientId: messageId }, (on, deciding) => {
-      isPeoples = isOutside(on.handoff);
-      // One that was never answered has brought nothing, either.
-      isRepeated = on.knownSeq !== null && on.unansweredId === null && !isOwn;
-      return decideKeep(on, deciding, sent);
-    });
+    const revised = await revisions.run(
+      { ...revisionOf(conversation, "visitor"), clientId: messageId },
+      (on, deciding) => {
+        isPeoples = isOutside(on.handoff);
+        // One that was never answered has brought nothing, either.
+        isRepeated = on.knownSeq !== null && on.unansweredId === null && !isOwn;
+        return decideKeep(on, deciding, sent);
+      },
+    );
     if (revised?.handoff == null || revised.seq === null || !isPeoples) return null;
     const { conversationId, before, handoff, seq } = revised;
     if (!isPlain) return { handoff, seq, texts: [] };
     const broughtSeq = before?.plainSeq ?? 0;
-    // Whoever repeats a message has lost what its first stream brought.
+    // A client that repeats a message has lost what its first stream brought.
     const afterSeq = isRepeated ? Math.min(broughtSeq, await findSentBefore(conversationId, seq)) : broughtSeq;
     return { handoff, seq, texts: await readPlain(conversationId, afterSeq, handoff.plainSeq) };
   }
@@ -106,8 +112,8 @@ export function createVisitorsSide(services: PeopleServices, revisions: Revision
     ask,
     keepMessage,
 
-    async goBack(place) {
-      await revisions.run(revisionOf(place, "visitor"), decideGoBack);
+    async goBack(conversation) {
+      await revisions.run(revisionOf(conversation, "visitor"), decideGoBack);
     },
 
     async noteOffer(key) {

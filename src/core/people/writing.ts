@@ -1,4 +1,4 @@
-/** What becomes of a conversation when its visitor, or somebody of the team, writes into it. Pure. */
+/** What becomes of a conversation when its visitor, or someone on the team, writes into it. Pure. */
 import type { DecidedOn, HandoffChange } from "../../contracts/store/handoffs.ts";
 import { type Message, textParts, uncounted } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";

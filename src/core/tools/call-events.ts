@@ -1,4 +1,4 @@
-/** What a client is told of calls that a stored reply made, as its stream told of them. */
+/** The events that a client gets for the calls of a stored reply, as its stream had them. */
 import { confirmableMs, readArguments, titleOfCall } from "../../domain/tool.ts";
 import type { Services } from "../dependencies.ts";
 import type { NamedEvent } from "../turns/events.ts";

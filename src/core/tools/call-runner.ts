@@ -1,4 +1,4 @@
-/** Carries out the calls that a model asks for in one turn: checked, kept before they are sent, told to the readers. */
+/** Carries out the calls that a model asks for in a turn: checked, kept before they are sent, shown to the readers. */
 import type { CallEnd } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";
 import type { JsonObject } from "../../domain/json.ts";
@@ -36,7 +36,7 @@ interface PlannedCall {
 }
 
 interface CallResult {
-  /** What the model is told. */
+  /** What the model gets. */
   readonly result: string;
   readonly outcome: CallOutcome;
 }
@@ -65,7 +65,7 @@ export class CallRunner {
     private readonly services: CallRunnerServices,
     private readonly start: TurnStart,
     private readonly tools: readonly OpenTool[],
-    /** Told what becomes of the calls. */
+    /** Called with what becomes of the calls. */
     private readonly note: (event: NamedEvent) => void,
   ) {}
 
@@ -100,7 +100,7 @@ export class CallRunner {
     return { answered, isPaused: waiting !== null };
   }
 
-  /** Resolves with what the model is told; null if the turn was stopped meanwhile, as in `run`. */
+  /** Resolves with what the model gets; null if the turn was stopped meanwhile, as in `run`. */
   async runOne(ready: ReadyCall, signal: StopSignal): Promise<string | null> {
     const sent = this.send(ready);
     return (await raceWith(signal, sent)) ? (await sent).result : null;

@@ -19,7 +19,7 @@ import type { AskedReply } from "../turns/admission.ts";
 import type { NamedEvent } from "../turns/events.ts";
 import { isProvidersFailure, toUnavailable } from "../turns/failed-replies.ts";
 import type { CallServices } from "../turns/reply-calls.ts";
-import { type CallStorage, nobody, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
+import { type CallStorage, noCaller, type ReplySource, type TurnOutcome, type TurnStart } from "../turns/turn-start.ts";
 import { offeredPerson, readAsk } from "./ask-for-person.ts";
 import { CallRunner, type CallRunnerServices } from "./call-runner.ts";
 import { maxOffered, type OpenTool } from "./toolbox.ts";
@@ -40,7 +40,7 @@ export async function openToolReply(
   asked: AskedReply,
   readers: ToolReaders,
 ): Promise<ReplySource> {
-  const { companion, caller = nobody, requestId, decision } = start;
+  const { companion, caller = noCaller, requestId, decision } = start;
   if (await start.storage.calls?.adopt()) return leftBehind(readers);
   const hasTools = companion.toolCount > 0 || decision !== undefined;
   const tools = hasTools ? await services.toolbox.open(companion, caller, requestId) : [];
@@ -171,7 +171,7 @@ class ToolReply implements ReplySource {
 
   /** Why not, as a sentence, if it is not to be sent: its owner may have changed it since it was asked for. */
   async #findDecided({ toolId, tool }: ToolCall, given: JsonObject): Promise<OpenTool | string> {
-    const { companion, caller = nobody } = this.start;
+    const { companion, caller = noCaller } = this.start;
     const open = await this.services.toolbox.find(companion, toolId, tool);
     if (open === null) return "The tool no longer exists.";
     if (open.tool.requiresVisitor && caller.visitor === null) return "The tool is for known visitors alone.";

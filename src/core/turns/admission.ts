@@ -58,7 +58,7 @@ export async function enterTurn(
   });
 }
 
-/** Rejects with `quota_exceeded` or `unavailable`; then the ticket is given back. */
+/** Rejects with `quota_exceeded` or `unavailable`; then the ticket is released. */
 async function requireMonthLeft(
   { store, clock }: TurnAdmitting,
   { id, accountId }: Companion,

@@ -12,7 +12,7 @@ import {
   uncounted,
 } from "../../domain/conversation.ts";
 import type { Services } from "../dependencies.ts";
-import { type ToldTurn, toTurnEvents, toUnansweredEvent } from "../events/turn-events.ts";
+import { type ReportedTurn, toTurnEvents, toUnansweredEvent } from "../events/turn-events.ts";
 import type { VerifiedVisitor } from "../visitors/visitors.ts";
 import { KeptCalls } from "./kept-calls.ts";
 import {
@@ -23,9 +23,9 @@ import {
   type TurnStorage,
 } from "./turn-start.ts";
 
-type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors">;
+type StorageServices = Pick<Services, "store" | "clock" | "ids" | "visitors">;
 
-const nobody = { model: null, provider: null };
+const noAnswerer = { model: null, provider: null };
 
 /** What is said in the conversation. */
 export interface KeptMessage {
@@ -39,7 +39,7 @@ export interface KeptMessage {
   readonly visitor: VerifiedVisitor | null;
 }
 
-/** Turns of one conversation run one at a time, whatever else they are. */
+/** Turns of one conversation run one at a time, of whatever kind. */
 export function queueKeyOf({ companionId, sessionId, visitorId }: ConversationKey): string {
   return `${companionId} ${sessionId} ${visitorId}`;
 }
@@ -49,7 +49,7 @@ export function countsAgain({ repeats }: Pick<NamedStart, "repeats">): boolean {
   return repeats === null || repeats >= freeRepeats;
 }
 
-/** Whether the same message runs anew: nothing of a reply was stored, nobody cancelled it, and no person has it. */
+/** Whether the same message runs again: nothing of a reply was stored, no one cancelled it, and no person has it. */
 export function runsAgain({ reply, endCode }: StoredExchange): boolean {
   return reply === null && endCode !== "cancelled" && endCode !== "taken";
 }
@@ -69,10 +69,10 @@ export class ConversationStorage implements TurnStorage {
   #questionId: string | null = null;
   #replyId: string | null = null;
   /** Null for an account without webhooks. */
-  #told: ToldTurn | null = null;
+  #reported: ReportedTurn | null = null;
 
   constructor(
-    private readonly services: KeeperServices,
+    private readonly services: StorageServices,
     private readonly companion: Companion,
     private readonly key: ConversationKey,
     private readonly message: KeptMessage,
@@ -116,7 +116,7 @@ export class ConversationStorage implements TurnStorage {
         ? {
             messageId: questionId,
             groupId: unansweredGroupId,
-            event: this.#told && toUnansweredEvent(this.#told, questionId),
+            event: this.#reported && toUnansweredEvent(this.#reported, questionId),
           }
         : null,
       seen: hasSeen ? { messageId: replyId, passages: seen } : null,
@@ -128,7 +128,7 @@ export class ConversationStorage implements TurnStorage {
     // That it failed once more is noted with a message that is stored already.
     const messageId = named !== null && (result.isKept || named.repeats !== null) ? named.messageId : null;
     const messages = result.isKept ? this.#toMessages(result) : [];
-    if (result.hasWebhooks) this.#told = this.#toTold(result, visitor);
+    if (result.hasWebhooks) this.#reported = this.#toReported(result, visitor);
     return this.services.store.turns.settle({
       accountId: this.companion.accountId,
       key: this.key,
@@ -147,11 +147,11 @@ export class ConversationStorage implements TurnStorage {
       keyId: result.keyId,
       day: result.day,
       ticketId: result.ticketId,
-      events: this.#told && toTurnEvents(this.#told),
+      events: this.#reported && toTurnEvents(this.#reported),
     });
   }
 
-  #toTold({ complete, endCode, finishReason }: TurnResult, visitor: SettledVisitor | null): ToldTurn {
+  #toReported({ complete, endCode, finishReason }: TurnResult, visitor: SettledVisitor | null): ReportedTurn {
     return {
       ...{ companion: this.companion, key: this.key, sealedVisitor: visitor?.sealed ?? null },
       newId: this.#conversationId,
@@ -162,7 +162,7 @@ export class ConversationStorage implements TurnStorage {
     };
   }
 
-  /** Another instance may have settled the message since it was looked for. Now that the turn has its ticket, none can. */
+  /** Another instance may have settled the message since the search. Now that the turn has its ticket, none can. */
   async #beginNamed(
     { messageId, repeats }: Pick<NamedStart, "messageId" | "repeats">,
     maxBytes: number,
@@ -200,7 +200,12 @@ export class ConversationStorage implements TurnStorage {
     const { inputTokens, outputTokens, estimated: tokensEstimated } = usage;
     const finishReason = toFinishReason(reason);
     const tokens = { inputTokens, outputTokens, tokensEstimated };
-    const counted = { ...tokens, finishReason, companionVersion: this.companion.version, ...(answeredBy ?? nobody) };
+    const counted = {
+      ...tokens,
+      finishReason,
+      companionVersion: this.companion.version,
+      ...(answeredBy ?? noAnswerer),
+    };
     this.#replyId = said.id;
     const companionVersion = this.companion.version;
     messages.push({ ...said, ...counted, companionVersion, createdAt: Math.max(this.#sentAt, clock.nowMs()) });

@@ -50,13 +50,13 @@ export function toIncompleteEnd(
 /** How a turn ended of which nothing is stored. */
 export function toRefusedEnd(error: unknown, ending: TurnEnding | null): TurnEnd {
   if (ending?.code === "taken") return { type: "end", outcome: "broken", code: "taken" };
-  // The reply goes on where it runs: whoever has begun to read it here should come back.
+  // The reply goes on where it runs: a client that has begun to read it here should come back.
   if (error instanceof RunsElsewhere) return { type: "end", outcome: "stopped" };
   const code = ending?.code ?? (isProvidersFailure(error) ? "upstream_error" : "unavailable");
   return { type: "end", outcome: "broken", code };
 }
 
-/** Of a turn whose response had begun: nobody else is told. */
+/** Of a turn whose response had begun: it is reported to no one else. */
 export function logRefusal({ log }: Pick<Services, "log">, turn: LoggedTurn, error: unknown): void {
   // Not refused, but kept for people.
   if (error instanceof RunsElsewhere) return;

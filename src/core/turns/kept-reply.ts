@@ -1,15 +1,15 @@
 /**
  * The reply to a message that its client has named: the turn's only reader, which keeps the text, so that clients can
- * follow it from any place, leave and come back.
+ * follow it from any position, leave and come back.
  */
 import { AppError } from "../../domain/errors.ts";
 import type { StreamErrorCode } from "../../domain/stream-end.ts";
 import type { After } from "../../lib/spaced-queue.ts";
 import type { FollowedTurn, NamedEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 import type { KeptText } from "./kept-text.ts";
-import { type FollowedReply, type PlacedEvent, ReplyFollower } from "./reply-follower.ts";
+import { type EventAt, type FollowedReply, ReplyFollower } from "./reply-follower.ts";
 
-/** Of one reply, so that nobody opens thousands. */
+/** Of one reply, so that no one opens thousands. */
 const maxFollowers = 16;
 
 /** How long clients wait for the end of a reply that was stopped: half of what their connections may be silent. */
@@ -28,11 +28,11 @@ interface KeptTurn extends FollowedTurn {
 /** What a reply needs of its registry. */
 export interface KeptReplyHost {
   readonly after: After;
-  /** The reply that nobody reads is to be abandoned after a while, unless what is returned is disposed of. */
+  /** Abandons the unread reply after a while, unless the result is disposed of before. */
   watchUnread(reply: KeptReply): Disposable;
   /** It runs no more, and has followers that do not have all of it yet. */
   noteEnded(reply: KeptReply, end: TurnEnd): void;
-  /** Nobody needs it any more. */
+  /** No one needs it any more. */
   forget(reply: KeptReply): void;
 }
 
@@ -42,7 +42,7 @@ export class KeptReply implements TurnReader, FollowedReply {
   readonly text: KeptText;
   /** How it ended; null while it runs. */
   end: TurnEnd | null = null;
-  readonly events: PlacedEvent[] = [];
+  readonly events: EventAt[] = [];
   isLate = false;
   /** The registry's name for it. */
   readonly name: string;
@@ -69,7 +69,7 @@ export class KeptReply implements TurnReader, FollowedReply {
     return this.#begun;
   }
 
-  /** Resolves when the turn has given back what it took. Rejects with `unavailable` if the store takes long. */
+  /** Resolves when the turn has released what it took. Rejects with `unavailable` if the store takes long. */
   async whenEnded(): Promise<void> {
     const late = Promise.withResolvers<never>();
     using _ = this.#host.after(endMs, () => late.reject(notStoredYet()));
@@ -80,12 +80,12 @@ export class KeptReply implements TurnReader, FollowedReply {
     return this.#turn?.isStopped === true;
   }
 
-  /** Whether it ends because everyone has left: whoever comes now should wait for that, and ask the store. */
+  /** Whether it ends because everyone has left: a client that comes now should wait for that, and ask the store. */
   get isLeft(): boolean {
     return this.isStopped && this.isUnread;
   }
 
-  /** Whether nobody follows it at the moment. */
+  /** Whether no one follows it at the moment. */
   get isUnread(): boolean {
     return this.#followers.size === 0;
   }
@@ -94,13 +94,13 @@ export class KeptReply implements TurnReader, FollowedReply {
     return this.end !== null;
   }
 
-  /** Runs the turn. Whoever is to read it from the start follows before. */
+  /** Runs the turn. Readers who want all of it follow before. */
   run(turn: KeptTurn, first: () => void): void {
     this.#turn = turn;
     turn.attach(this);
     first();
     this.#begun = turn.begin();
-    // Everyone who waits for it is told; perhaps nobody does.
+    // Reported to everyone who waits for it; perhaps no one does.
     this.#begun.catch(() => {});
   }
 
@@ -166,7 +166,7 @@ export class KeptReply implements TurnReader, FollowedReply {
     this.forgetUnread();
   }
 
-  /** Forgets it if it has ended, and nobody follows it. */
+  /** Forgets it if it has ended, and no one follows it. */
   forgetUnread(): void {
     if (this.hasEnded && this.isUnread) this.#host.forget(this);
   }

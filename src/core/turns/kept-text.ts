@@ -1,4 +1,4 @@
-/** The text of a named reply: well-formed, within bounds, and readable from any place while it grows. */
+/** The text of a named reply: well-formed, within bounds, and readable from any position while it grows. */
 import { GatheredText } from "../../lib/gathered-text.ts";
 import type { BudgetShare, SharedBudget } from "../../lib/shared-budget.ts";
 import type { TurnText } from "./turn-start.ts";
@@ -12,7 +12,7 @@ export const keptReplyBytes = 1024;
 /** Full blocks are never copied again, however often a growing text is read. */
 const blockUnits = 4096;
 
-/** A follower that catches up gets at most this much at once. */
+/** A follower that catches up gets at most this much in one read. */
 const maxReadUnits = 16 * 1024;
 
 /** Where the texts' memory comes from. */
@@ -99,7 +99,7 @@ export class KeptText implements TurnText {
   }
 
   /** Whether text can be read from here: not past the end, and not between the halves of a pair. */
-  isPlace(offset: number): boolean {
+  isPosition(offset: number): boolean {
     if (offset >= this.units) return offset === this.units;
     return !isLowHalf(this.read(offset)[0]?.charCodeAt(0) ?? 0);
   }
@@ -108,7 +108,7 @@ export class KeptText implements TurnText {
     return this.#blocks.map(({ text }) => text).join("") + this.#tail.toString();
   }
 
-  /** Gives the memory back; the text is gone. */
+  /** Releases the memory; the text is gone. */
   release(): void {
     this.shares.kept.release();
     this.shares.long.release();

@@ -7,10 +7,10 @@ import type { NamedEvent, TurnEnd } from "./events.ts";
 import { KeptReply, type KeptReplyHost } from "./kept-reply.ts";
 import { type KeptMemory, type KeptShares, KeptText } from "./kept-text.ts";
 
-/** For all replies together, as long as somebody reads them or they run. */
+/** For all replies together, as long as someone reads them or they run. */
 export const maxKeptRepliesBytes = 64 * 1024 * 1024;
 
-/** How long a reply goes on that nobody reads. */
+/** How long a reply goes on that no one reads. */
 export const unreadMs = 120_000;
 
 /** Whose reply: the conversation's queue key and the client's name for the message. */
@@ -23,7 +23,7 @@ export interface NamedReplies {
   /** The reply that runs here; null if none does. */
   find(name: ReplyName): KeptReply | null;
   /**
-   * A reply for the message, to be run at once; null if one runs already. Throws `unavailable` if too much is held.
+   * A reply for the message, to be run immediately; null if one runs already. Throws `unavailable` if too much is held.
    */
   claim(name: ReplyName, message: string, isResumable: boolean): KeptReply | null;
   /** A reply of the store, for clients to follow. Throws `unavailable` if too much is held. */
@@ -33,7 +33,7 @@ export interface NamedReplies {
   /** Replies held, running or not yet read to their end. */
   readonly count: number;
   readonly heldBytes: number;
-  /** Replies that ended because nobody came back for them. */
+  /** Replies that ended because no one came back for them. */
   readonly abandonedCount: number;
   /** Times that a client came back to a reply. */
   resumedCount: number;
@@ -121,7 +121,7 @@ class Registry implements NamedReplies, KeptReplyHost, KeptMemory {
     reply.text.release();
   }
 
-  /** Those that ended longest ago make room, if they hold any; whoever reads them finds them in the store. */
+  /** Those that ended longest ago make room, if they hold any; their readers find them in the store. */
   grow({ shares }: KeptText, share: keyof KeptShares, bytes: number): boolean {
     for (const reply of this.#ended) {
       if (shares[share].growTo(bytes)) return true;

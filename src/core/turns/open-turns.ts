@@ -21,9 +21,9 @@ export interface OpenTurns {
   enter(turn: OpenTurn, address: string | null): void;
   /** Call it once for each that has entered, with the same address. */
   leave(turn: OpenTurn, address: string | null): void;
-  /** A right ends then by itself, without a change in the store: all are checked again. */
+  /** A right ends then on its own, without a change in the store: all are checked again. */
   expectEnd(atMs: number): void;
-  /** Running turns, including those waiting for their place. */
+  /** Running turns, including those waiting in a queue. */
   readonly size: number;
   /** Addresses with running turns. */
   readonly addressCount: number;
@@ -45,51 +45,51 @@ export interface OpenTurnsOptions {
  * Checks beside each other, before other work gets a chance: a store on the network asks once for all of them, and one
  * in this process takes a millisecond or two.
  */
-const checksAtOnce = 250;
+const checksTogether = 250;
 
 export function createOpenTurns(options: OpenTurnsOptions): OpenTurns {
   const { perAddress, getChangeMark, nowMs = Date.now, lookEveryMs = 500 } = options;
   const turns = new Set<OpenTurn>();
   const countByAddress = new Map<string, number>();
   let timer: ReturnType<typeof setInterval> | null = null;
-  let isLooking = false;
+  let isChecking = false;
   let nextEndMs = Number.POSITIVE_INFINITY;
 
   /** Another process can revoke as well without notifying this one, so the store's own change mark is read. */
-  async function look(): Promise<void> {
+  async function checkAll(): Promise<void> {
     const mark = await getChangeMark();
     if (nowMs() >= nextEndMs) {
-      // Those that go on tell their own end again.
+      // Those that go on announce their own end again.
       nextEndMs = Number.POSITIVE_INFINITY;
       for (const turn of turns) turn.checkedMark = -1;
     }
     const unchecked = [...turns].filter((turn) => turn.checkedMark !== mark);
-    for (let at = 0; at < unchecked.length; at += checksAtOnce) {
-      const checks = unchecked.slice(at, at + checksAtOnce).map((turn) => check(turn, mark));
+    for (let at = 0; at < unchecked.length; at += checksTogether) {
+      const checks = unchecked.slice(at, at + checksTogether).map((turn) => check(turn, mark));
       const outcomes = await Promise.allSettled(checks);
       if (outcomes.some(({ status }) => status === "rejected")) return;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  /** A turn whose check fails keeps its old mark, so the next look checks it again. */
+  /** A turn whose check fails keeps its old mark, so the next round checks it again. */
   async function check(turn: OpenTurn, mark: number): Promise<void> {
     if (!turn.isStopped && (await turn.checkRight())) turn.checkedMark = mark;
   }
 
-  async function lookAgain(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
+  async function checkAgain(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
     try {
-      await look();
+      await checkAll();
     } catch {
       // The store is unavailable at the moment, and counts that itself: no reason to end a turn.
     } finally {
-      isLooking = false;
+      isChecking = false;
     }
   }
 
-  function takePlace(address: string): void {
+  function takeSlot(address: string): void {
     const count = countByAddress.get(address) ?? 0;
     if (count >= perAddress) {
       throw new AppError("rate_limited", "This address has too many replies under way. Wait for one to end.", {
@@ -99,7 +99,7 @@ export function createOpenTurns(options: OpenTurnsOptions): OpenTurns {
     countByAddress.set(address, count + 1);
   }
 
-  function leavePlace(address: string): void {
+  function releaseSlot(address: string): void {
     const left = (countByAddress.get(address) ?? 1) - 1;
     if (left === 0) countByAddress.delete(address);
     else countByAddress.set(address, left);
@@ -112,12 +112,12 @@ export function createOpenTurns(options: OpenTurnsOptions): OpenTurns {
 
   return {
     enter(turn, address) {
-      if (address !== null) takePlace(address);
+      if (address !== null) takeSlot(address);
       turns.add(turn);
-      timer ??= setInterval(lookAgain, lookEveryMs);
+      timer ??= setInterval(checkAgain, lookEveryMs);
     },
     leave(turn, address) {
-      if (address !== null) leavePlace(address);
+      if (address !== null) releaseSlot(address);
       turns.delete(turn);
       if (turns.size === 0) stop();
     },

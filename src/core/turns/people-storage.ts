@@ -3,7 +3,7 @@ import type { HistoryMessage } from "../../domain/conversation.ts";
 import { AppError } from "../../domain/errors.ts";
 import { type Handoff, isOutside, stateConflict, toVisitorState } from "../../domain/handoff.ts";
 import type { Services } from "../dependencies.ts";
-import type { Asked, People, VisitorPlace } from "../people/people.ts";
+import type { Asked, People, VisitorConversation } from "../people/people.ts";
 import { handoffTextOf } from "../people/texts.ts";
 import { ConversationStorage, type KeptMessage } from "./conversation-storage.ts";
 import type { NamedEvent } from "./events.ts";
@@ -15,12 +15,12 @@ export interface PeopleKeptMessage extends KeptMessage {
   readonly spendWork?: (() => Promise<void>) | null;
 }
 
-type KeeperServices = Pick<Services, "store" | "clock" | "ids" | "visitors" | "log"> & { readonly people: People };
+type StorageServices = Pick<Services, "store" | "clock" | "ids" | "visitors" | "log"> & { readonly people: People };
 
 export class PeopleStorage extends ConversationStorage implements TurnPeople {
   readonly people: TurnPeople = this;
-  readonly #services: KeeperServices;
-  readonly #place: VisitorPlace;
+  readonly #services: StorageServices;
+  readonly #conversation: VisitorConversation;
   readonly #message: PeopleKeptMessage;
   readonly #hasEvents: boolean;
   #turn: Pick<Turn, "stop" | "ended"> | null = null;
@@ -32,16 +32,21 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
   /** Of the message, once people have it. */
   #kept: KeptForPeople | null = null;
 
-  constructor(services: KeeperServices, place: VisitorPlace, message: PeopleKeptMessage, hasEvents: boolean) {
-    super(services, place.companion, place.key, message);
+  constructor(
+    services: StorageServices,
+    conversation: VisitorConversation,
+    message: PeopleKeptMessage,
+    hasEvents: boolean,
+  ) {
+    super(services, conversation.companion, conversation.key, message);
     this.#services = services;
-    this.#place = place;
+    this.#conversation = conversation;
     this.#message = message;
     this.#hasEvents = hasEvents;
   }
 
   get mayModelAsk(): boolean {
-    return this.#place.companion.handoff?.ask.includes("model") === true;
+    return this.#conversation.companion.handoff?.ask.includes("model") === true;
   }
 
   get hasCalls(): boolean {
@@ -56,14 +61,14 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
   /** The same right, which also finds out that people have taken the conversation where no announcement came. */
   guard(right: TurnRight): TurnRight {
     return {
-      check: async (isCalling = false) => (await Promise.all([right.check(), this.#look(isCalling)]))[0],
+      check: async (isCalling = false) => (await Promise.all([right.check(), this.#checkState(isCalling)]))[0],
       refusal: () => right.refusal(),
     };
   }
 
   override async begin(maxBytes: number): Promise<HistoryMessage[]> {
     // First: who takes it from now on stops the turn.
-    this.#stopWatching = this.#services.people.onTaken(this.#place.key, () => this.#stopTurn());
+    this.#stopWatching = this.#services.people.onTaken(this.#conversation.key, () => this.#stopTurn());
     void this.#turn?.ended.then(() => this.#end());
     const [earlier, handoff] = await Promise.all([super.begin(maxBytes), this.#find()]);
     if (isOutside(handoff)) await this.keepMessage();
@@ -81,7 +86,7 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
     await this.#message.spendWork?.();
     const isPlain = named === null && !this.#hasEvents;
     const message = { text, messageId: named?.messageId ?? null, isPlain };
-    const kept = await this.#services.people.keepMessage(this.#place, message);
+    const kept = await this.#services.people.keepMessage(this.#conversation, message);
     if (kept === null) return;
     this.#isNoted = true;
     this.#kept = new KeptForPeople(kept);
@@ -91,11 +96,11 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
   async answerAsk(reason: string | null): Promise<string> {
     // What follows is the server's own, and nothing that a person has to stop.
     this.#unwatch();
-    const { companion } = this.#place;
+    const { companion } = this.#conversation;
     if (companion.handoff === null) return "";
     try {
-      // Before the visitor is told: otherwise a server that stops in between has promised a person whom nobody asked.
-      this.#asked = await this.#services.people.ask(this.#place, "model", reason);
+      // Before the visitor reads it: otherwise a server that stops in between has promised a person whom no one asked.
+      this.#asked = await this.#services.people.ask(this.#conversation, "model", reason);
     } catch (error) {
       this.#logFailure(error);
     }
@@ -105,7 +110,7 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
 
   async noteStored(isOffered: boolean): Promise<readonly NamedEvent[]> {
     const { people } = this.#services;
-    const { companion, key } = this.#place;
+    const { companion, key } = this.#conversation;
     const events: NamedEvent[] = [];
     this.#unwatch();
     this.#isNoted = true;
@@ -114,7 +119,7 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
         await people.noteOffer(key);
         events.push({ type: "offer" });
       }
-      const handoff = await people.noteTurn(this.#place, this.#asked);
+      const handoff = await people.noteTurn(this.#conversation, this.#asked);
       if (isOutside(handoff)) events.push({ type: "state", state: toVisitorState(handoff, companion.name) });
     } catch (error) {
       this.#logFailure(error);
@@ -123,10 +128,10 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
   }
 
   #find(): Promise<Handoff | null> {
-    return this.#services.store.handoffs.find(this.#place.key);
+    return this.#services.store.handoffs.find(this.#conversation.key);
   }
 
-  async #look(isCalling: boolean): Promise<void> {
+  async #checkState(isCalling: boolean): Promise<void> {
     if (this.#stopWatching === null) return;
     const handoff = await this.#find();
     // Who only asks for a person meanwhile still reads to its end what a provider is saying, but none is asked again.
@@ -147,10 +152,11 @@ export class PeopleStorage extends ConversationStorage implements TurnPeople {
   #end(): void {
     this.#unwatch();
     // Nothing was stored, but who has reserved the conversation waits for the end of the turn.
-    if (!this.#isNoted) this.#services.people.noteTurn(this.#place).catch((error: unknown) => this.#logFailure(error));
+    if (!this.#isNoted)
+      this.#services.people.noteTurn(this.#conversation).catch((error: unknown) => this.#logFailure(error));
   }
 
   #logFailure(error: unknown): void {
-    this.#services.log.error("a turn is not reported to people", { requestId: this.#place.requestId, error });
+    this.#services.log.error("a turn is not reported to people", { requestId: this.#conversation.requestId, error });
   }
 }

@@ -56,20 +56,20 @@ export class ReplyCalls implements CallGate {
     return await this.#allow(() => [next]);
   }
 
-  /** As `permit`, for the first call, where the request has grown since `admit`: whoever may answer it. */
+  /** As `permit`, for the first call, where the request has grown since `admit`: by any provider that may answer it. */
   async admitAgain(): Promise<boolean> {
     return await this.#allow(() => this.#services.llm.listBounds(this.#turn.request));
   }
 
   async #allow(bounds: () => readonly AnswererBound[]): Promise<boolean> {
     const spending = await this.#turn.readRight();
-    // Whoever makes the calls knows that there is no further one; the message has reached a provider, and counts.
+    // The caller knows that there is no further one; the message has reached a provider, and counts.
     if (spending === null) return true;
     if (!spending.isStopped && !spending.hasBudgets) return true;
     const { micros } = this.#bound(bounds());
     if (!spending.isStopped && this.reservationId !== null && micros !== null) {
       if (micros <= this.#heldMicros) return true;
-      // Not both at once, which might be more than there is.
+      // Not both together, which might be more than there is.
       await this.release();
     }
     try {
@@ -111,7 +111,7 @@ export class ReplyCalls implements CallGate {
     const { id: companionId, accountId, metadata } = companion;
     const { answeredBy } = call;
     const price = settings.prices.findTokenPrice(answeredBy);
-    // Nothing came that could be counted, and nobody knows what it costs: what is held is for the next call.
+    // Nothing came that could be counted, and no one knows what it costs: what is held is for the next call.
     if (price === null && !isAnswer(call)) return;
     const { reservationId } = this;
     // Of one that cannot be counted now, what is held is settled at its worst case when it is due.
@@ -122,8 +122,8 @@ export class ReplyCalls implements CallGate {
     const spend = price === null && reservationId === null ? null : { facts, reservationId, atMs: clock.nowMs() };
     const cost = price && costOfCall(price, request, call, { tokens: usage, text: "", isWhole: false });
     this.earlier = addCalls(this.earlier, { usage: { ...usage, estimated: isAnswer(call) && estimated }, cost });
-    const place = { accountId, companionId, keyId, day: ticket.day };
+    const origin = { accountId, companionId, keyId, day: ticket.day };
     measurements.countTokens({ ...usage, estimated });
-    noteReached(this.#services, await store.turns.recordCall({ ...place, answeredBy, usage, cost, spend }));
+    noteReached(this.#services, await store.turns.recordCall({ ...origin, answeredBy, usage, cost, spend }));
   }
 }

@@ -1,11 +1,11 @@
-/** One client's way through a named reply, from where it is, at its own pace. */
+/** One client's path through a named reply, from where it is, at its own pace. */
 import type { FollowedTurn, NamedEvent, TurnEnd, TurnEvent, TurnReader } from "./events.ts";
 
 /** A reader that has so much and has not passed it on gets nothing more for now. */
 const maxAheadUnits = 32 * 1024;
 
 /** A named event, behind so many UTF-16 code units of the reply. */
-export interface PlacedEvent {
+export interface EventAt {
   readonly offset: number;
   readonly event: NamedEvent;
 }
@@ -17,7 +17,7 @@ export interface FollowedReply {
   /** How it ended; null while it runs. */
   readonly end: TurnEnd | null;
   /** So far, in order. */
-  readonly events: readonly PlacedEvent[];
+  readonly events: readonly EventAt[];
   /** Whether it has been without text for so long that responses begin all the same. */
   readonly isLate: boolean;
   /** The follower wants nothing more: it has everything, or its client has left. */
@@ -35,7 +35,7 @@ export class ReplyFollower implements FollowedTurn {
   constructor(reply: FollowedReply, offset: number) {
     this.#reply = reply;
     this.#offset = offset;
-    const first = reply.events.findIndex((placed) => placed.offset >= offset);
+    const first = reply.events.findIndex((event) => event.offset >= offset);
     this.#eventIndex = first === -1 ? reply.events.length : first;
   }
 

@@ -8,7 +8,7 @@ import { type BudgetShare, SharedBudget } from "../../lib/shared-budget.ts";
 import type { TurnEvent, TurnReader } from "./events.ts";
 import type { TurnText } from "./turn-start.ts";
 
-/** For each reply, whatever the others do: its text so far, and what its readers' sockets have not accepted. */
+/** For each reply, regardless of the others: its text so far, and what its readers' sockets have not accepted. */
 export const ownBytes = 64 * 1024;
 
 /** For all replies together, beyond that. A reply that needs more than is left is ended. */

@@ -1,4 +1,4 @@
-/** What a call may spend: asked before its provider is, and told to the operator where a limit is reached. */
+/** What a call may spend: asked before its provider is, and reported to the operator where a limit is reached. */
 import type { TicketId } from "../../contracts/coordination.ts";
 import type { ReachedBudget, SpendingCall } from "../../contracts/store/store.ts";
 import { endOfPeriodMs, type SpendingState, spendingFactsOf } from "../../domain/budget.ts";

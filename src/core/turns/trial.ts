@@ -8,7 +8,7 @@ import type { VisitorClaims } from "../../domain/visitor.ts";
 import { instructFor } from "../../domain/visitor-prompt.ts";
 import { answerFrom, type GivenResults } from "../tools/given-results.ts";
 import { Turn, type TurnServices } from "./turn.ts";
-import { nobody, type TurnResult, type TurnStart, type UsedKnowledge } from "./turn-start.ts";
+import { noCaller, type TurnResult, type TurnStart, type UsedKnowledge } from "./turn-start.ts";
 import { UnkeptTurns } from "./unkept-turns.ts";
 
 type Asked = Pick<
@@ -64,7 +64,7 @@ export function openTrial(services: TurnServices, start: TrialStart): Turn {
       ...asked,
       companion,
       storage: new UnkeptTurns(services.store, companion, history, note, asked.isOutsideDay),
-      ...{ address: null, named: null, visitor: null, caller: { ...nobody, visitor } },
+      ...{ address: null, named: null, visitor: null, caller: { ...noCaller, visitor } },
     },
   );
 }

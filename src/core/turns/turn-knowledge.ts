@@ -48,7 +48,7 @@ export class TurnKnowledge implements UsedKnowledge {
   }
 
   /**
-   * Call it once the turn is stored. Never rejects: the reply is whole without it. Resolves with what is told of one that is
+   * Call it once the turn is stored. Never rejects: the reply is whole without it. Returns the sources of one that is
    * said to its end: nothing if the model was given no passages, as of a stored reply.
    */
   async note(isSaid: boolean): Promise<SourcesEvent[]> {

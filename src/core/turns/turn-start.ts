@@ -28,7 +28,7 @@ export interface TurnStart {
   readonly isOutsideDay?: boolean;
   /** For whom tools are called; left out: there are none. */
   readonly caller?: TurnCaller;
-  /** What the visitor has decided on, in place of a message; `message` is empty then. Left out for messages. */
+  /** What the visitor has decided on, instead of a message; `message` is empty then. Left out for messages. */
   readonly decision?: { readonly callId: string; readonly isApproved: boolean };
   /** What the model is asked instead of the conversation and `message`; left out for a turn of a conversation. */
   readonly given?: GivenPrompt;
@@ -50,7 +50,7 @@ export interface TurnStart {
    * more; what it rejects with refuses the turn. Left out or null: none was asked for.
    */
   readonly spendWork?: (() => Promise<void>) | null;
-  /** Told why the provider failed before its first text, for whoever may know. */
+  /** Called with why the provider failed before its first text, for callers who may know. */
   readonly noteFailure?: (kind: FailureKind) => void;
 }
 
@@ -64,8 +64,8 @@ export interface TurnCaller {
   readonly hasEvents: boolean;
 }
 
-/** Where nobody is known, and nothing is kept. */
-export const nobody: TurnCaller = { sessionId: null, visitor: null, hasEvents: false };
+/** Where no one is known, and nothing is kept. */
+export const noCaller: TurnCaller = { sessionId: null, visitor: null, hasEvents: false };
 
 /** What a caller who keeps the conversation itself wants of the model, within the companion's bounds. */
 export interface GivenPrompt {
@@ -109,8 +109,8 @@ export interface TurnRight {
 }
 
 /**
- * The message was settled, or begun at another instance, between the look for it and its turn; nothing is held. Look
- * again: whoever cannot should try in a second.
+ * The message was settled, or begun at another instance, between its lookup and its turn; nothing is held. Look it up
+ * again: a caller that cannot should try in a second.
  */
 export class RunsElsewhere extends AppError {
   constructor() {
@@ -143,9 +143,9 @@ export interface TurnStorage {
   settle(result: TurnResult): Promise<readonly ReachedBudget[]>;
   /** Keeps the calls of tools, so that none is sent twice. Left out where nothing is kept. */
   readonly calls?: CallStorage;
-  /** Notes what a stored turn found in knowledge. Left out where nobody asks for it later. */
+  /** Notes what a stored turn found in knowledge. Left out where no one asks for it later. */
   noteKnowledge?(found: FoundKnowledge): Promise<void>;
-  /** People who may step in. Left out where nobody can. */
+  /** People who may step in. Left out where no one can. */
   readonly people?: TurnPeople;
 }
 
@@ -159,9 +159,9 @@ export interface TurnPeople {
   keepMessage(): Promise<void>;
   /** The companion may not answer it: rejects once the message is theirs, if they have the conversation by now. */
   keepIfTaken(): Promise<void>;
-  /** The model asks for one. What the visitor is told; never rejects. */
+  /** The model asks for one. Resolves with what the visitor reads; never rejects. */
   answerAsk(reason: string | null): Promise<string>;
-  /** Call it once the turn is stored, `isOffered`: it found nothing. Never rejects. What its readers are told before the end. */
+  /** Call it once the turn is stored, `isOffered`: it found nothing. Never rejects. Returns what its readers get last. */
   noteStored(isOffered: boolean): Promise<readonly NamedEvent[]>;
 }
 

@@ -77,7 +77,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     if (this.#readers.remove(reader) && this.#readers.isEmpty) this.stopUnread();
   }
 
-  /** Nobody reads it any more: this alone decides that the operator does not pay for such a reply. */
+  /** No one reads it any more: this alone decides that the operator does not pay for such a reply. */
   stopUnread(): void {
     this.#stop.abort(new AppError("unavailable", "All readers have left."));
   }
@@ -108,12 +108,12 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     return spending !== null;
   }
 
-  /** Runs the whole turn. Never rejects, because nobody awaits it. */
+  /** Runs the whole turn. Never rejects, because no one awaits it. */
   async #live(): Promise<void> {
     try {
       this.#services.openTurns.enter(this, this.#start.address);
       let ticket: TurnTicket | null = null;
-      // Neither a stack of what is to be given back nor more functions that wait: thousands of turns live for minutes.
+      // Neither a stack of what has to be released nor more functions that wait: thousands of turns live for minutes.
       try {
         // If it is stopped while it waits, it is dropped and costs nothing.
         ticket = await enterTurn(this.#services, this.#start, this.#stop);
@@ -124,7 +124,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
         this.#services.openTurns.leave(this, this.#start.address);
       }
     } catch (error) {
-      // Everything has been given back by now, so an immediate retry finds it free.
+      // Everything has been released by now, so an immediate retry finds it free.
       this.#refuse(error);
     }
   }
@@ -208,7 +208,7 @@ export class Turn implements OpenTurn, FollowedTurn, ReplySink {
     else this.#open();
     if (outcome.endsInHalf && this.#start.named) (knowledge?.reply ?? this).emit({ type: "text", deltas: ["\ufffd"] });
     knowledge?.reply?.end(outcome.complete, outcome.isPaused);
-    // Decided before it is stored: whoever stops it from now on changes nothing.
+    // Decided before it is stored: a stop from now on changes nothing.
     const end: TurnEnd = outcome.complete
       ? { type: "end", outcome: "complete" }
       : toIncompleteEnd(this.#services, this.#start, this.#ending, outcome.failure);

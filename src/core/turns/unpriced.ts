@@ -1,4 +1,4 @@
-/** What of a companion has no price: under a budget that stops, its calls are refused, so nobody should bring that about. */
+/** What of a companion has no price: under a budget that stops, its calls are refused, so no one should cause that. */
 import type { CompanionChoice } from "../../contracts/store/store.ts";
 import type { Services } from "../dependencies.ts";
 

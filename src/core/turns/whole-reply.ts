@@ -27,7 +27,7 @@ export async function runWhole(turn: Turn, signal: AbortSignal): Promise<TurnEnd
   if (signal.aborted) leave();
   try {
     await turn.begin();
-    // Nobody tells a reader that has left.
+    // A reader that has left gets no end.
     return await Promise.race([reader.end, turn.ended.then(() => ({ type: "end", outcome: "stopped" }) as const)]);
   } finally {
     signal.removeEventListener("abort", leave);

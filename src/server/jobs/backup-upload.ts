@@ -30,7 +30,7 @@ export async function uploadScheduled(
   const madeAtMs = findMadeAtMs(basename(file)) ?? nowMs;
   try {
     const upload = { file, madeAtMs, keep, ageRecipient: storage.ageRecipient, nowMs };
-    const done = await runStorageTask({ command, network, place: storage, signal }, "upload", upload);
+    const done = await runStorageTask({ command, network, location: storage, signal }, "upload", upload);
     backupUploads.succeeded++;
     backupUploads.lastSuccessAtMs = clock.nowMs();
     const durationMs = Math.round(performance.now() - startedMs);

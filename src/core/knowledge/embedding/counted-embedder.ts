@@ -50,7 +50,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
       return provider.maxTexts;
     },
     async embed({ id: companionId, accountId, createdByKeyId: keyId, metadata }, texts, signal) {
-      const place = { accountId, companionId, keyId, day: toUtcDay(clock.nowMs()) };
+      const origin = { accountId, companionId, keyId, day: toUtcDay(clock.nowMs()) };
       const facts = spendingFactsOf({ companionId, keyId, metadata });
       // A token has at least one byte.
       const maxTokens = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + framingTokens, 0);
@@ -61,7 +61,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
         if ((await spending.listMatching(accountId, facts)).length === 0) return null;
         const nowMs = clock.nowMs();
         const most = costOf(maxTokens);
-        const asked = { ...place, id: ids.uuid(), ticketId: null, facts, answerer: answeredBy, isVoice: false };
+        const asked = { ...origin, id: ids.uuid(), ticketId: null, facts, answerer: answeredBy, isVoice: false };
         const micros = most && ceilToMicros(most);
         const verdict = await spending.reserve({ ...asked, micros, nowMs, dueAtMs: nowMs + dueMs });
         if (verdict.isAdmitted) return verdict.isReserved ? asked.id : null;
@@ -78,7 +78,7 @@ export function createCountedEmbedder(parts: EmbedderParts): CountedEmbedder {
         // Messages keep their price beside texts that have none.
         const counted = { usage: { ...noTokens, inputTokens }, answeredBy, cost: cost ?? noCost };
         try {
-          noteReached(parts, await turns.recordCall({ ...place, ...counted, spend }));
+          noteReached(parts, await turns.recordCall({ ...origin, ...counted, spend }));
         } catch (error) {
           log.error("embedding not counted", { companionId, error });
         }

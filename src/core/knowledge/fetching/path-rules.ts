@@ -83,7 +83,7 @@ function isBefore(one: Rule, other: Rule): boolean {
   return one.length > other.length || (one.length === other.length && one.isAllow && !other.isAllow);
 }
 
-/** `*` is any text, `$` at the end is the end. Each part is looked for once, so that no pattern takes long. */
+/** `*` is any text, `$` at the end is the end. Each part is searched for once, so that no pattern takes long. */
 function matches(pattern: string, path: string): boolean {
   const isAnchored = pattern.endsWith("$");
   const text = isAnchored ? pattern.slice(0, -1) : pattern;

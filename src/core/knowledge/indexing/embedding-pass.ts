@@ -106,7 +106,7 @@ export function createEmbeddingPass({ store, embedder, isOurs, clock, log }: Emb
       }
       if (listed.length < editionsAtOnce) break;
     }
-    // What was due and is not here any more: no one is to be woken for it.
+    // What was due and is not here any more: no one has to be woken for it.
     editions.forgetDue(nowMs);
   }
 

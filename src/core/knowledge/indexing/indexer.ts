@@ -43,7 +43,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
     atOnce: maxAtOnce,
     isShared,
     nowMs: () => clock.nowMs(),
-    take: async () => (hasPlace() ? await claim() : []),
+    take: async () => (hasFreeSlot() ? await claim() : []),
     work,
     async afterTaking() {
       embed();
@@ -53,7 +53,7 @@ export function createIndexer(parts: IndexerParts): Indexer {
     onFailure: (error) => log.error("sources are left for a minute", { error }),
   });
 
-  function hasPlace(): boolean {
+  function hasFreeSlot(): boolean {
     const slowSinceMs = clock.nowMs() - slowAfterMs;
     const quick = running.values().filter(({ isFetched, sinceMs }) => !isFetched || sinceMs > slowSinceMs);
     return quick.toArray().length < readAtOnce;
@@ -86,8 +86,8 @@ export function createIndexer(parts: IndexerParts): Indexer {
   }
 
   async function claim(): Promise<ClaimedSource[]> {
-    const place = { afterAccountId: lastAccountId, exceptAccountIds: [...running.keys()] };
-    const claimed = await store.knowledge.claim({ nowMs: clock.nowMs(), leaseMs, ...place });
+    const order = { afterAccountId: lastAccountId, exceptAccountIds: [...running.keys()] };
+    const claimed = await store.knowledge.claim({ nowMs: clock.nowMs(), leaseMs, ...order });
     if (claimed === null) return [];
     lastAccountId = claimed.accountId;
     return [claimed];

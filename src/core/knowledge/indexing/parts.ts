@@ -38,7 +38,7 @@ export interface ReadingParts {
 export interface ReadingRun {
   readonly claimed: ClaimedSource;
   readonly signal: AbortSignal;
-  readonly tell: (progress: SourceProgress) => void;
+  readonly report: (progress: SourceProgress) => void;
   /** The edition that was begun, to be dropped if the reading fails. */
   edition: number | null;
 }

@@ -33,11 +33,11 @@ export async function runReading(parts: RunParts, claimed: ClaimedSource, closin
   timer.unref();
   const signal = AbortSignal.any([closing, stop.signal, deadline.signal]);
   const lease = keepLease(parts, claimed, () => stop.abort(new Error("the source has changed")));
-  const run: ReadingRun = { claimed, signal, edition: null, tell: lease.tell };
+  const run: ReadingRun = { claimed, signal, edition: null, report: lease.report };
   try {
     await store(parts, run, await readSource(parts, run));
   } catch (error) {
-    if (closing.aborted) await lease.giveBack();
+    if (closing.aborted) await lease.release();
     // What it has begun was dropped with the claim.
     else if (!stop.signal.aborted && !(error instanceof Outdated)) {
       await fail(parts, run, deadline.signal.aborted ? deadline.signal.reason : error);
@@ -142,12 +142,12 @@ function describe(error: unknown): { sentence: string; isTransient: boolean } {
 /** Renews the claim while the reading lasts, and reports its progress. */
 function keepLease({ store: { knowledge }, leaseMs, clock, log }: RunParts, claimed: ClaimedSource, lost: () => void) {
   let progress: SourceProgress | null = null;
-  let told: SourceProgress | null = null;
+  let stored: SourceProgress | null = null;
   let renewedAtMs = clock.nowMs();
 
   async function renew(): Promise<void> {
     try {
-      told = progress;
+      stored = progress;
       renewedAtMs = clock.nowMs();
       if (!(await knowledge.renew(claimed, renewedAtMs + leaseMs, progress))) lost();
     } catch (error) {
@@ -158,14 +158,14 @@ function keepLease({ store: { knowledge }, leaseMs, clock, log }: RunParts, clai
 
   // Every second, because people watch it; without news, only in time.
   const timer = setInterval(() => {
-    if (told !== progress || clock.nowMs() - renewedAtMs > leaseMs / 3) void renew();
+    if (stored !== progress || clock.nowMs() - renewedAtMs > leaseMs / 3) void renew();
   }, 1000);
   timer.unref();
   return {
-    tell(next: SourceProgress) {
+    report(next: SourceProgress) {
       progress = next;
     },
-    async giveBack() {
+    async release() {
       await knowledge.release(claimed, clock.nowMs());
     },
     end: () => clearInterval(timer),

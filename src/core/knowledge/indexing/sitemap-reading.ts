@@ -47,7 +47,7 @@ async function readPages(parts: ReadingParts, run: ReadingRun, { urls, origin, e
   const failed = { all: 0, first: new SourceProblem("The sitemap names no page.", true) as Error, firstUrl: "" };
   let inRow = 0;
   for (const [index, url] of urls.entries()) {
-    run.tell({ done: index, total: urls.length });
+    run.report({ done: index, total: urls.length });
     const known = knownByUrl.get(url);
     try {
       await writer.add(await readOne(parts, run, { url, origin, known }));

@@ -31,7 +31,7 @@ const maxHeaderUnits = 400;
 /** A longer one goes on as another, so that the first passage does not wait for the last line. */
 const maxParagraphUnits = 20_000;
 /** Of a table's row, of a heading: what is longer is no such thing, and is not searched to its end. */
-const maxLookUnits = 4_000;
+const maxRuleUnits = 4_000;
 
 /** No piece has more than about `targetBytes`. In order, without overlap; between them are spaces alone. */
 export function* piecesOf(markdown: PageText): Generator<Piece> {
@@ -109,11 +109,11 @@ function* readCode(markdown: PageText, first: Line, start: number): Generator<Pi
 
 function* readTable(markdown: PageText, first: Line): Generator<Piece, number> {
   const second = lineAt(markdown, first.next);
-  const rule = markdown.slice(second.start, Math.min(second.end, second.start + maxLookUnits)).trim();
+  const rule = markdown.slice(second.start, Math.min(second.end, second.start + maxRuleUnits)).trim();
   const isHeaded =
-    // Both are looked at where they are: a line may be as long as a document.
-    second.end - first.start <= maxHeaderUnits + maxLookUnits &&
-    second.end - second.start <= maxLookUnits &&
+    // Both are examined in place: a line may be as long as a document.
+    second.end - first.start <= maxHeaderUnits + maxRuleUnits &&
+    second.end - second.start <= maxRuleUnits &&
     /^\|[\s:|-]+$/.test(rule) &&
     rule.includes("-");
   const text = isHeaded ? markdown.slice(first.start, second.end).trim() : "";

@@ -43,15 +43,15 @@ const tailBytes = 256 * 1024;
 export function findKind(contentType: string | null, fileName: string | null, bytes: Uint8Array): DocumentKind | null {
   const named = byExtension[findExtension(fileName)];
   const mediaType = contentType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const told = named ?? byMediaType[mediaType];
+  const declared = named ?? byMediaType[mediaType];
   const head = Buffer.from(bytes.subarray(0, headBytes));
   const magic = findMagic(head, bytes);
   if (magic !== null) return magic;
-  if (told === "pdf" || told === "docx") return told;
+  if (declared === "pdf" || declared === "docx") return declared;
   if (!looksLikeText(head)) return null;
   // Sites serve pages under names such as `guide.md`.
   if (byMediaType[mediaType] === "html" && looksLikeHtml(head)) return "html";
-  if (told !== undefined) return told;
+  if (declared !== undefined) return declared;
   if (!vagueTypes.includes(mediaType)) return null;
   if (looksLikeHtml(head)) return "html";
   return findExtension(fileName) === "" ? "text" : null;

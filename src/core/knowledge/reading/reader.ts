@@ -45,7 +45,7 @@ const defaults: ReadingOptions = {
   memoryBytes: 512 * 1024 * 1024,
   outputBytes: 32 * 1024 * 1024,
 };
-const lookEveryMs = 100;
+const watchEveryMs = 100;
 /** What is handed to the pipe in one write. */
 const sliceBytes = 256 * 1024;
 
@@ -87,8 +87,8 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
   const pieces = bytes instanceof Uint8Array ? [bytes] : bytes;
   if (pieces.every((piece) => piece.length === 0)) throw new ReadingFailure("empty");
   // Strangers declare it: nothing that could pass for an option.
-  const told = /^\w[\w.:+-]{0,39}$/.test(charset ?? "") ? ["--charset", `${charset}`] : [];
-  const child = Bun.spawn([...options.command, "read-document", kind, ...told], {
+  const declared = /^\w[\w.:+-]{0,39}$/.test(charset ?? "") ? ["--charset", `${charset}`] : [];
+  const child = Bun.spawn([...options.command, "read-document", kind, ...declared], {
     env: {},
     ...(process.platform === "win32" ? {} : { cwd: "/" }),
     stdin: "pipe",
@@ -104,9 +104,9 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
   const onStop = () => end(null);
   stop.addEventListener("abort", onStop);
   const deadline = setTimeout(() => end("time"), options.timeoutMs);
-  const look = setInterval(() => {
+  const watch = setInterval(() => {
     if (findResidentBytes(child.pid) > options.memoryBytes) end("memory");
-  }, lookEveryMs);
+  }, watchEveryMs);
   try {
     const [gathered] = await Promise.all([
       gatherReports(child.stdout, options.outputBytes),
@@ -119,7 +119,7 @@ async function runReader(document: Document, options: ReadingOptions, stop: Abor
     throw error;
   } finally {
     clearTimeout(deadline);
-    clearInterval(look);
+    clearInterval(watch);
     stop.removeEventListener("abort", onStop);
     // It has reported all, or its report is not wanted any more.
     child.kill("SIGKILL");

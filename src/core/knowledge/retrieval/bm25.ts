@@ -57,12 +57,12 @@ export function* rankByWords(
   limit: number,
   parts: Parts = noParts,
 ): Generator<undefined, WordRanking> {
-  const places = new Map<number, Place>();
+  const spans = new Map<number, Span>();
   const editions = [...corpus.editions].sort((one, other) => one.edition - other.edition);
   let chunks = 0;
   let termLength = 0;
   for (const edition of editions) {
-    places.set(edition.edition, { start: chunks, chunks: edition.chunks });
+    spans.set(edition.edition, { start: chunks, chunks: edition.chunks });
     chunks += edition.chunks;
     termLength += edition.termLength;
   }
@@ -71,7 +71,7 @@ export function* rankByWords(
   const frequencies = new Map<string, number>();
   const opened: { term: string; readers: OpenList[]; frequency: number }[] = [];
   for (const { term, lists } of postings) {
-    const readers = openLists(lists, places);
+    const readers = openLists(lists, spans);
     const frequency = readers.reduce((sum, { reader }) => sum + reader.entries, 0);
     frequencies.set(term, frequency);
     opened.push({ term, readers, frequency });
@@ -104,20 +104,20 @@ function counts(term: string, frequencies: ReadonlyMap<string, number>, parts: P
 }
 
 /** Of an edition's passages among all. */
-interface Place {
+interface Span {
   readonly start: number;
   readonly chunks: number;
 }
 
-interface OpenList extends Place {
+interface OpenList extends Span {
   readonly reader: PostingsReader;
 }
 
-function openLists(lists: readonly EditionPostings[], places: ReadonlyMap<number, Place>): OpenList[] {
+function openLists(lists: readonly EditionPostings[], spans: ReadonlyMap<number, Span>): OpenList[] {
   const open: OpenList[] = [];
   for (const { edition, bytes } of lists) {
-    const place = places.get(edition);
-    if (place !== undefined) open.push({ ...place, reader: new PostingsReader(bytes) });
+    const span = spans.get(edition);
+    if (span !== undefined) open.push({ ...span, reader: new PostingsReader(bytes) });
   }
   return open;
 }
@@ -133,9 +133,9 @@ function best(scores: Float64Array, editions: readonly EditionSize[], limit: num
   for (let at = 0; at < scores.length; at++) {
     const score = scores[at] as number;
     if (score <= least) continue;
-    let place = top.length;
-    while (place > 0 && (top[place - 1]?.score ?? 0) < score) place--;
-    top.splice(place, 0, { at, score });
+    let position = top.length;
+    while (position > 0 && (top[position - 1]?.score ?? 0) < score) position--;
+    top.splice(position, 0, { at, score });
     if (top.length > limit) top.pop();
     if (top.length === limit) least = top[limit - 1]?.score ?? 0;
   }
@@ -152,8 +152,8 @@ function locate(at: number, editions: readonly EditionSize[]): { edition: number
 }
 
 /** A word is distinctive that stands in at most a fifth of the passages, or in at most so many. */
-const tellingShare = 1 / 5;
-const tellingPassages = 3;
+const distinctiveShare = 1 / 5;
+const distinctivePassages = 3;
 
 /**
  * Whether a passage shares a distinctive word with the message whose significant terms these are. A compound is shared
@@ -165,11 +165,11 @@ export function isFound(
   passages: number,
   parts: Parts = noParts,
 ): boolean {
-  const isTelling = (term: string) => {
+  const isDistinctive = (term: string) => {
     const frequency = frequencies.get(term) ?? 0;
-    return frequency > 0 && (frequency <= tellingPassages || frequency <= passages * tellingShare);
+    return frequency > 0 && (frequency <= distinctivePassages || frequency <= passages * distinctiveShare);
   };
-  for (const term of significant) if (isTelling(term)) return true;
-  for (const term of parts.keys()) if (isTelling(term) && counts(term, frequencies, parts)) return true;
+  for (const term of significant) if (isDistinctive(term)) return true;
+  for (const term of parts.keys()) if (isDistinctive(term) && counts(term, frequencies, parts)) return true;
   return false;
 }

@@ -29,14 +29,14 @@ export interface FinderParts extends NearLimits {
   readonly measurements: Pick<Measurements, "knowledgeSeconds" | "knowledgeFallbacks">;
 }
 
-/** What is looked for, and how much of it. */
+/** What is searched for, and how much of it. */
 interface Search extends KnowledgeQuestion {
   readonly limit: number;
   /** Also where all of it would go whole. */
   readonly isRanked: boolean;
 }
 
-/** A source was read again between two look-ups in the index. */
+/** A source was read again between two lookups in the index. */
 class Vanished extends Error {}
 
 export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
@@ -44,7 +44,7 @@ export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
   const { knowledge } = parts.store;
   const findNumbering = openTermNumbers(parts.store);
 
-  async function look(search: Search, isLast: boolean): Promise<Found> {
+  async function searchOnce(search: Search, isLast: boolean): Promise<Found> {
     const { companion, last, previous, limit, isRanked } = search;
     const editions = await knowledge.listEditions(companion.id);
     const terms = queryTermsOf(last, previous);
@@ -110,10 +110,10 @@ export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
     return found;
   }
 
-  async function lookTwice(search: Search): Promise<Found> {
+  async function searchTwice(search: Search): Promise<Found> {
     const startedMs = performance.now();
-    const found = await look(search, false).catch((error: unknown) => {
-      if (error instanceof Vanished) return look(search, true);
+    const found = await searchOnce(search, false).catch((error: unknown) => {
+      if (error instanceof Vanished) return searchOnce(search, true);
       throw error;
     });
     const outcome = found.isFound ? "found" : found.isSmallTalk ? "small_talk" : "not_found";
@@ -122,9 +122,9 @@ export function createKnowledgeFinder(parts: FinderParts): KnowledgeFinder {
   }
 
   return {
-    find: (question) => lookTwice({ ...question, limit: passagesPerTurn, isRanked: false }),
+    find: (question) => searchTwice({ ...question, limit: passagesPerTurn, isRanked: false }),
     search: (companion, query, limit) =>
-      lookTwice({ companion, last: query, previous: null, signal: null, limit, isRanked: true }),
+      searchTwice({ companion, last: query, previous: null, signal: null, limit, isRanked: true }),
   };
 }
 
@@ -156,10 +156,10 @@ export function fuseRankings(
 ): Ranked[] {
   const fused = new Map<string, { edition: number; ordinal: number; score: number }>();
   for (const ranking of rankings) {
-    ranking.forEach(({ edition, ordinal }, place) => {
+    ranking.forEach(({ edition, ordinal }, rank) => {
       const key = `${edition}/${ordinal}`;
       const entry = fused.get(key) ?? { edition, ordinal, score: 0 };
-      entry.score += 1 / (smoothing + place + 1);
+      entry.score += 1 / (smoothing + rank + 1);
       fused.set(key, entry);
     });
   }

@@ -85,7 +85,7 @@ const maxEntryBytes = 5;
  */
 export class BlockPostings {
   /** By term, and by the number of a term. */
-  readonly #places = new Map<string, number>();
+  readonly #slots = new Map<string, number>();
   readonly #numbers = new Map<number, number>();
   /** By term: its first entry, its last one, and how many it has. */
   #first = new Int32Array(16_384);
@@ -110,15 +110,15 @@ export class BlockPostings {
     const passage = this.#lengthClasses.length;
     this.#lengthClasses.push(toLengthClass(length));
     for (const [term, count] of counts) {
-      const place = this.#places.get(term) ?? this.#addTerm(term);
-      const last = this.#last[place] as number;
-      if (this.#counts[place] === 0) this.#first[place] = this.#addEntry(passage, count);
+      const slot = this.#slots.get(term) ?? this.#addTerm(term);
+      const last = this.#last[slot] as number;
+      if (this.#counts[slot] === 0) this.#first[slot] = this.#addEntry(passage, count);
       else if (this.#passages[last] === passage) {
         this.#times[last] = Math.min((this.#times[last] as number) + count, maxCount);
         continue;
       } else this.#next[last] = this.#addEntry(passage, count);
-      this.#last[place] = this.#entries - 1;
-      this.#counts[place] = (this.#counts[place] as number) + 1;
+      this.#last[slot] = this.#entries - 1;
+      this.#counts[slot] = (this.#counts[slot] as number) + 1;
     }
   }
 
@@ -145,28 +145,28 @@ export class BlockPostings {
   #addTerm(term: string): number {
     const number = this.numberTerm(term);
     const known = this.#numbers.get(number);
-    const place = known ?? this.#addPlace(number);
-    this.#places.set(term, place);
-    return place;
+    const slot = known ?? this.#addSlot(number);
+    this.#slots.set(term, slot);
+    return slot;
   }
 
   /** For a list without entries. */
-  #addPlace(number: number): number {
-    const place = this.#numbers.size;
-    if (place === this.#first.length) {
+  #addSlot(number: number): number {
+    const slot = this.#numbers.size;
+    if (slot === this.#first.length) {
       this.#first = doubled(this.#first);
       this.#last = doubled(this.#last);
       this.#counts = doubled(this.#counts);
     }
-    this.#numbers.set(number, place);
-    return place;
+    this.#numbers.set(number, slot);
+    return slot;
   }
 
-  #encode(place: number): Uint8Array {
-    const entries = this.#counts[place] as number;
+  #encode(slot: number): Uint8Array {
+    const entries = this.#counts[slot] as number;
     const list = new Uint8Array(maxHeadBytes + entries * maxEntryBytes);
     let at = writeNumber(list, 0, entries);
-    let entry = this.#first[place] as number;
+    let entry = this.#first[slot] as number;
     let before = -1;
     for (let left = entries; left > 0; left--) {
       const passage = this.#passages[entry] as number;

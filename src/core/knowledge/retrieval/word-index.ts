@@ -9,7 +9,7 @@ import { type EditionPostings, type EditionSize, rankByWords, type WordRanking }
 /** Of one query, as the store limits it. */
 const maxEditions = 64;
 const maxTerms = 48;
-/** In one query: each is a list to look up, and takes some microseconds. */
+/** In one query: each is a list to read, and takes some microseconds. */
 const maxLookups = 500;
 /** Far more than an edition may have. */
 const maxBlocks = 1024;
@@ -67,8 +67,9 @@ function* lookupsOf(editions: readonly LiveEdition[], terms: readonly number[]):
 }
 
 function* divide(group: readonly number[], terms: readonly number[], blocks: number): Generator<Lookup> {
-  const atOnce = Math.max(1, Math.floor(maxLookups / Math.max(1, blocks)));
-  for (let at = 0; at < terms.length; at += atOnce) yield { group, terms: terms.slice(at, at + atOnce) };
+  const termsPerLookup = Math.max(1, Math.floor(maxLookups / Math.max(1, blocks)));
+  for (let at = 0; at < terms.length; at += termsPerLookup)
+    yield { group, terms: terms.slice(at, at + termsPerLookup) };
 }
 
 function toBlocks({ edition, chunks, words }: LiveEdition): EditionSize[] {

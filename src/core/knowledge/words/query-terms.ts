@@ -4,7 +4,7 @@ import { scan } from "./scan.ts";
 import { stem } from "./stem.ts";
 import { greetingWords, type Language, smallTalkWords, stopWords } from "./stop-words.ts";
 
-/** Each is a look-up in the index. */
+/** Each is a lookup in the index. */
 const maxQueryTerms = 48;
 /** Of a message; a longer one is read at its beginning and at its end, where questions stand. */
 const maxUnits = 4_000;
@@ -138,10 +138,10 @@ const minPart = 4;
 /** Shorter ones are seldom compounds. */
 const minWord = 9;
 const maxWord = 40;
-/** Of a question; the look-ups for more would not fit into a query. */
+/** Of a question; the lookups for more would not fit into a query. */
 const maxWords = 6;
 /** Of long words only the positions near the end are tried: the last part names the thing. */
-const maxPlaces = 10;
+const maxPositions = 10;
 
 function mayHaveCompounds(guessed: readonly Language[]): boolean {
   return guessed.length === 0 || guessed.some((language) => compounding.has(language));
@@ -156,7 +156,7 @@ function partsOf(words: Iterable<string>): Parts {
     if (word.length < minWord || word.length > maxWord || !/^[a-z]+$/.test(word)) continue;
     if (left-- === 0) break;
     const last = word.length - minPart;
-    for (let at = Math.max(minPart, last - maxPlaces + 1); at <= last; at++) {
+    for (let at = Math.max(minPart, last - maxPositions + 1); at <= last; at++) {
       // The sound between the parts, as in "Zahlungsarten", goes with the ending of the first.
       const [head, tail] = [stem(word.slice(0, at)), stem(word.slice(at))];
       add(head, tail);

@@ -99,30 +99,30 @@ function readCode(parts: readonly string[], visit: Visit): void {
   const folded = parts.map(foldWord);
   const whole = folded.join("");
   const seen = new Set<string>();
-  const tell = (term: string, weight: Weight = isDetail(term) ? "detail" : "word") => {
+  const report = (term: string, weight: Weight = isDetail(term) ? "detail" : "word") => {
     if (term === "" || seen.has(term)) return;
     seen.add(term);
     visit(shorten(term), term, weight);
   };
   // "Room 12": what is written as a word is one.
-  tell(whole, "word");
+  report(whole, "word");
   for (let at = 0; at < folded.length; at++) {
     const part = folded[at] as string;
-    if (at + 1 < folded.length && folded.length > 2) tell(part + folded[at + 1]);
+    if (at + 1 < folded.length && folded.length > 2) report(part + folded[at + 1]);
     if (/^\p{L}+$/u.test(part)) {
-      if (part.length > 1) tellLetters(part, parts.length === 1 || part.length > 3, visit);
+      if (part.length > 1) visitLetters(part, parts.length === 1 || part.length > 3, visit);
       continue;
     }
-    tell(part);
+    report(part);
     // "xk4711b" has the parts that "XK-4711/B" has.
     for (const piece of part.match(/\d{2,}|\p{L}{2,}/gu) ?? []) {
-      if (piece.charCodeAt(0) <= 0x39) tell(piece);
-      else if (piece !== part) tellLetters(piece, piece.length > 3, visit);
+      if (piece.charCodeAt(0) <= 0x39) report(piece);
+      else if (piece !== part) visitLetters(piece, piece.length > 3, visit);
     }
   }
 }
 
-function tellLetters(part: string, isWord: boolean, visit: Visit): void {
+function visitLetters(part: string, isWord: boolean, visit: Visit): void {
   visit(shorten(stem(part)), part, isWord ? "word" : "detail");
 }
 

@@ -9,8 +9,8 @@ const separators = [",", ";", "\t", "|"];
 export function readCsv(bytes: Uint8Array, charset: string | null): ParsedDocument {
   const decoded = decodeText(bytes, [charset]).replace(/^\ufeff/, "");
   // What spreadsheets write and read to declare the separator.
-  const [told = "", named] = /^sep=(.)\r?\n/i.exec(decoded) ?? [];
-  const text = decoded.slice(told.length);
+  const [declaration = "", named] = /^sep=(.)\r?\n/i.exec(decoded) ?? [];
+  const text = decoded.slice(declaration.length);
   const lines: string[] = [];
   let width = 0;
   // Row by row: as arrays of cells, a large table takes twenty times its size.

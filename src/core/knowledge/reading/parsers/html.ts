@@ -68,7 +68,7 @@ function listContent(parent: Page["documentElement"]): Page["documentElement"][]
   return found;
 }
 
-/** By `<meta>`, within the first bytes as browsers look, or by the XML declaration. */
+/** By `<meta>`, within the first bytes as in browsers, or by the XML declaration. */
 function findDeclared(bytes: Uint8Array): string[] {
   const head = Buffer.from(bytes.subarray(0, 8192)).toString("latin1");
   const meta = /<meta\b[^>]{0,300}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head)?.[1];

@@ -68,8 +68,8 @@ export class VectorScan {
 
 /** Behind those of the same score. */
 function insert(best: Ranked[], ranked: Ranked, limit: number): void {
-  let place = best.length;
-  while (place > 0 && (best[place - 1]?.score ?? 0) < ranked.score) place--;
-  best.splice(place, 0, ranked);
+  let position = best.length;
+  while (position > 0 && (best[position - 1]?.score ?? 0) < ranked.score) position--;
+  best.splice(position, 0, ranked);
   if (best.length > limit) best.pop();
 }
