@@ -1,7 +1,8 @@
-/** Holds texts that people read to the word list in docs/words.md: they cannot change once they are released. */
+/** Holds texts that people read, which cannot change once they are released, and the source to the word list in docs/words.md. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Glob } from "bun";
 import { listPublicTexts, listScreenTexts, proseOf, textsOf } from "./support/public-texts.ts";
 import { findWords, readWordRules } from "./support/word-rules.ts";
 
@@ -11,6 +12,24 @@ test("texts that people read keep to the word list", () => {
   const texts = listPublicTexts();
   expect(texts.length).toBeGreaterThan(1000);
   expect(texts.flatMap((text) => findWords(text, rules))).toEqual([]);
+});
+
+/** Where `place` is the name of a column; and words that are data. */
+const namedByColumn =
+  /^src\/(?:core\/knowledge\/indexing|contracts\/store\/editions|engines\/(?:store-shared\/(?:scripts|tables)|sqlite|postgres)\/(?:knowledge|message-search))/;
+const data = "src/core/knowledge/words/stop-words.ts";
+
+test("names and comments of the source keep to the word list", () => {
+  const root = join(import.meta.dir, "..");
+  const paths = [...new Glob("src/**/*.{ts,tsx}").scanSync({ cwd: root })];
+  const found = paths.flatMap((path) => {
+    if (path === data || path.includes("/generated/")) return [];
+    const source = readFileSync(join(root, path), "utf8");
+    const text = namedByColumn.test(path) ? source.replaceAll(/\bplace\b/g, "_____") : source;
+    return findWords({ path, text, lineOf: (index) => text.slice(0, index).split("\n").length }, rules);
+  });
+  expect(paths.length).toBeGreaterThan(1000);
+  expect(found).toEqual([]);
 });
 
 /** What a native would not write on a screen, whatever is fine in the documentation. */

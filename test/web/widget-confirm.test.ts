@@ -199,7 +199,7 @@ test("what another tab decided is to be seen, and what was decided elsewhere is 
   const ids = { session_id: sessionId ?? "", visitor_id: visitorId ?? "" };
   expect((await world.decide(callId ?? "", false, ids)).status).toBe(200);
   await widget.confirm.last().click();
-  await widget.card.last().getByText("Already decided in another place.").waitFor();
+  await widget.card.last().getByText("Already decided elsewhere.").waitFor();
   expect(world.calls).toHaveLength(1);
   expect(await widget.notice.isVisible()).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** What people open by hand: `/c/{token}`, one companion as a page, and `/`, which says what runs here. */
+/** What people open by hand: `/c/{token}`, one companion as a page, and `/`, which names what runs here. */
 import { Type as t } from "@sinclair/typebox";
 import type { Services } from "../../core/dependencies.ts";
 import { companionDefaults } from "../../domain/companion.ts";

@@ -54,7 +54,7 @@ export function createMailDelivery(services: MailServices, { server, from, write
     const facts = { mailId: mail.id, kind: mail.kind, accountId: mail.accountId };
     try {
       const { end, isSent } = await attempt(mail);
-      // Whether it has arrived is not known: the lease says when it is sent again.
+      // Whether it has arrived is not known: it is sent again when the lease ends.
       if (end.state === "waiting" && closing.signal.aborted) return;
       await store.mails.finish(mail.id, end, clock.nowMs());
       if (isSent) measurements.mails.sent++;

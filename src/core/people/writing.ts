@@ -36,7 +36,7 @@ export function decideKeep(on: DecidedOn, by: Deciding, sent: VisitorsMessage): 
   }
   const id = unansweredId ?? sent.id;
   const ids = { message_id: sent.clientId ?? id, question_id: id };
-  const told = { ...on, sealedVisitor: sent.sealedVisitor ?? on.sealedVisitor };
+  const current = { ...on, sealedVisitor: sent.sealedVisitor ?? on.sealedVisitor };
   return {
     fields: {
       ...{ day, dayMessages: dayMessages + 1, status: "open", isResolved: null },
@@ -56,7 +56,7 @@ export function decideKeep(on: DecidedOn, by: Deciding, sent: VisitorsMessage): 
         }
       : { leavesKnown: true }),
     audit: null,
-    webhookEvents: [eventOf(told, by, "message.visitor", ids, { message: id })],
+    webhookEvents: [eventOf(current, by, "message.visitor", ids, { message: id })],
   };
 }
 

@@ -7,7 +7,7 @@ export function sqlState(error: unknown): string {
   return error.errno;
 }
 
-/** Two transactions were in each other's way: a retry from the start works. */
+/** Two transactions blocked each other: a retry from the start works. */
 export function isCollision(error: unknown): boolean {
   return ["40001", "40P01"].includes(sqlState(error));
 }

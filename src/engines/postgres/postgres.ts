@@ -22,7 +22,7 @@ export function createPostgres(options: PostgresOptions): StorageEngine {
       const { inspectPostgres } = await import("./inspection.ts");
       return await inspectPostgres(options.url);
     },
-    // Servers that share a database keep out of each other's way in it.
+    // Servers that share a database do not disturb each other in it.
     lock: () => ({ release() {} }),
     backup: () => refuse("pg_dump"),
     restore: () => refuse("pg_restore"),

@@ -13,7 +13,7 @@ const isRequired = document.currentScript?.dataset.visitors === "required";
 const key = `companion:${location.pathname.split("/")[2]}:visitor-token`;
 const token = keep(given);
 
-/** Undefined where the address says nothing of a visitor; empty where it says that there is none. */
+/** Undefined where the address says nothing of a visitor; empty where there is none. */
 function takeGiven(): string | undefined {
   const fragment = /^#visitor=(.*)$/.exec(location.hash);
   if (fragment) history.replaceState(history.state, "", location.pathname + location.search);

@@ -70,8 +70,8 @@ export interface Companion extends Ids, People {
    */
   chat(message: string, options?: ChatOptions): AsyncGenerator<string, void, undefined>;
   /**
-   * Goes on with a reply, such as after a reload: yields it from its first character, or what follows `received`. Ends at
-   * once where none is pending. Where the server had lost it and wrote another one, which cannot go on after `received`,
+   * Goes on with a reply, such as after a reload: yields it from its first character, or what follows `received`. Ends
+   * immediately where none is pending. Where the server had lost it and wrote another one, which cannot go on after `received`,
    * the error's `cause` is `replaced`; without `received` it yields that one.
    */
   resume(options?: ResumeOptions): AsyncGenerator<string, void, undefined>;
@@ -84,12 +84,12 @@ export interface Companion extends Ids, People {
   /** Asks for a voice session; a new one is needed for each. */
   voice(options?: CallOptions): Promise<VoiceSession>;
   /**
-   * Says who the visitor is, by a token that the website's server has signed, or by a function that fetches one: it is
+   * Identifies the visitor, by a token that the website's server has signed, or by a function that fetches one: it is
    * asked when the first request needs it, and again a minute before the token ends or when the server refuses it. Of a
    * function that fails, requests reject with `identify_failed`. What the visitor said before without a token is taken
    * along; what another one left in this browser is forgotten.
    *
-   * A function that returns null says that no one is signed in: requests go without a token, and an anonymous visitor's
+   * Where a function returns null, no one is signed in: requests go without a token, and an anonymous visitor's
    * ids stay. After a visitor with a token it signs out, as `null` does.
    *
    * `null` signs out: whatever this browser keeps of the companion is forgotten, replies under way are left, and new ids

@@ -44,7 +44,7 @@ export interface People {
   /** Asks for a person; again changes nothing. Throws `conflict` where visitors may not. */
   askForPerson(options?: WorkOptions & { reason?: string }): Promise<PersonAsked>;
   backToCompanion(options?: CallOptions): Promise<void>;
-  /** Says that the visitor types, for six seconds, or up to which `seq` people's messages were read. */
+  /** Shows that the visitor types, for six seconds, or up to which `seq` people's messages were read. */
   mark(marks: { typing?: boolean; seen?: number }, options?: CallOptions): Promise<void>;
   /** Throws `conflict` where the companion does not offer it now. */
   leaveContact(contact: Contact, options?: WorkOptions): Promise<void>;

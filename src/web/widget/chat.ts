@@ -38,7 +38,7 @@ export class Chat {
     this.#unwatch = this.#transcript.watch(() => this.#follow());
   }
 
-  /** Shows what is kept, and goes on with what was under way. `visitor`: who the page says that it is, if anyone. */
+  /** Shows what is kept, and goes on with what was under way. `visitor`: whom the page has identified, if anyone. */
   start(visitor: TokenSource): void {
     if (visitor) void this.identify(visitor);
     else if (!this.client.isForeign) this.#begin();

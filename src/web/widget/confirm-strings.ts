@@ -7,7 +7,7 @@ export const confirmEnglish = {
   confirmNo: "Decline",
   confirmed: "Confirmed",
   declined: "Declined",
-  decided: "Already decided in another place.",
+  decided: "Already decided elsewhere.",
   expired: "Expired. Ask again if you still want it.",
   showAll: "Show all",
   showLess: "Show less",

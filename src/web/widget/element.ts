@@ -91,7 +91,7 @@ export class CompanionChat extends HTMLElement {
   }
 
   /**
-   * Says who the visitor is: a token signed by the website's server, or a function that fetches one when it is needed,
+   * Identifies the visitor: a token signed by the website's server, or a function that fetches one when it is needed,
    * and returns null where no one is signed in. `null` itself signs out: the panel is emptied, and this browser keeps
    * nothing of it.
    */

@@ -91,7 +91,7 @@ export function createLogScroll(log: HTMLElement, content: HTMLElement, label: s
     if (!log.clientHeight) return;
     seenAt = log.scrollTop;
     const left = Math.abs(seenAt - target);
-    // On the way there it only becomes less.
+    // Until then it only becomes less.
     if (left > away + 1) pin = null;
     away = pin ? left : 0;
     if (left <= 1 || !pin) isGliding = false;

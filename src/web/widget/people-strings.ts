@@ -2,7 +2,7 @@
 
 export const peopleEnglish = {
   personWaiting: "The team has been asked. You can go on writing.",
-  // In the header, where it otherwise says who answers.
+  // In the header, where it otherwise shows who answers.
   personWaitingShort: "Waiting for a person…",
   personUntil: "If no one joins by {time}, the assistant answers.",
   personHere: "You are chatting with {name} from the team.",

@@ -155,7 +155,7 @@ export async function createRecordings(
 
 const fileOf = (request: RecordedRequest) => `${sha256Hex(toCanonicalJson(request))}.json`;
 
-/** A model may answer the same request in another way each time; all else has one answer. */
+/** A model may answer the same request differently each time; all else has one answer. */
 const isRepeated = ({ kind }: RecordedRequest) => kind === "reply";
 
 async function listFiles(directory: string): Promise<string[]> {

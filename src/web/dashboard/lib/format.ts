@@ -68,7 +68,7 @@ export function formatDuration(durationMs: number): string {
   return durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
 }
 
-/** Enough of an id to tell it from its neighbours; the random end, since the start is the time. */
+/** Enough of an id to distinguish it from its neighbours; the random end, since the start is the time. */
 export function shortId(id: string): string {
   return id.slice(-8);
 }

@@ -1,4 +1,4 @@
-/** Asks before an earlier version becomes live again, and says why it cannot, or what of it is missing. */
+/** Asks before an earlier version becomes live again, and shows why it cannot, or what of it is missing. */
 import { useState } from "preact/hooks";
 import { ApiError, call, tagOf, toSentence } from "../lib/api.ts";
 import { useAction, useLoad } from "../lib/load.ts";

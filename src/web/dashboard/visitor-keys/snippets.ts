@@ -223,7 +223,7 @@ export function pageSnippet(baseUrl: string, embedToken: string): string {
   return `<script>
   (window.companiond ??= []).push((chat) => chat.identify(async () => {
     const response = await fetch("${tokenPath}", { cache: "no-store" });
-    if (response.status === 401) return null; // Nobody is signed in.
+    if (response.status === 401) return null; // No one is signed in.
     if (!response.ok) throw new Error("There is no visitor token.");
     return response.text();
   }));
