@@ -59,3 +59,10 @@ test("a list of another length is told how many entries there must be", () => {
     { param: "pair", detail: "Must be a list of 2 entries." },
   ]);
 });
+
+test("a list with an entry twice is said to have one, whatever its length", () => {
+  const checker = compileChecker(() => t.Object({ events: t.Array(t.String(), { maxItems: 9, uniqueItems: true }) }));
+  expect(checker.listErrors({ events: ["one", "one"] })).toEqual([
+    { param: "events", detail: "Must not have an entry twice." },
+  ]);
+});

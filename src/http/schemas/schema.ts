@@ -201,6 +201,7 @@ function describe(error: ValueError): string {
   const isNullable = error.schema.anyOf?.some((option: TSchema) => option.type === "null") ?? false;
   const schema = (isNullable ? error.schema.anyOf[0] : error.schema) as TSchema & Partial<TextSchema>;
   if (error.value === undefined) return "This field is required.";
+  if (error.type === ValueErrorType.ArrayUniqueItems) return "Must not have an entry twice.";
   if (error.message === "Unexpected property") return "This field is not known here.";
   const nullable = isNullable ? " or null" : "";
   if (schema[Kind] === "Text") return describeText({ ...schema, ...schema[ruleKey] }, error.value, nullable);

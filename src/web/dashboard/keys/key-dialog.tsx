@@ -41,6 +41,7 @@ function NewKey({ onChanged, onClose }: Omit<KeyDialogProps, "asked">) {
       title="New API key"
       action="Create key"
       isReady={chosen.length > 0 && name.trim() !== ""}
+      fields={["name", "scopes", "expires_at"]}
       submit={submit}
       class="space-y-5"
       isWide
