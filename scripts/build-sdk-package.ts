@@ -93,7 +93,7 @@ function describePackage(made: ClientPackage) {
 }
 
 function writeTypes(source: string, folder: string): void {
-  // With those of `reply-stream`, which stands beside both.
+  // With those of `reply-reader`, which stands beside both.
   const options = ["--declaration", "--emitDeclarationOnly", "--noEmit", "false", "--rootDir", sources];
   const build = Bun.spawnSync([
     ...[process.execPath, "x", "--no-install", "tsc", "-p", join(sources, source, "tsconfig.json")],

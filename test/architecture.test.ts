@@ -119,8 +119,8 @@ test.each([
   ["server code in the client for servers", "src/client/a.ts", 'import type { X } from "../api/keys/model.ts";'],
   ["the client in the server", "src/cli/a.ts", 'import { x } from "../client/index.ts";'],
   ["the client in the browser", "src/web/widget/index.ts", 'import { x } from "../../client/index.ts";'],
-  ["browser code in what clients share", "src/reply-stream/a.ts", 'import { x } from "../web/widget/index.ts";'],
-  ["what clients share in the server", "src/cli/a.ts", 'import { x } from "../reply-stream/errors.ts";'],
+  ["browser code in what clients share", "src/reply-reader/a.ts", 'import { x } from "../web/widget/index.ts";'],
+  ["what clients share in the server", "src/cli/a.ts", 'import { x } from "../reply-reader/errors.ts";'],
 ])("refuses %s", (_, path, code) => {
   const violations = violationsWith({ [path]: code });
   expect(violations).toHaveLength(1);
@@ -142,7 +142,7 @@ test.each([
   ["src/cli/a.ts", "// SQLite would lock it.\nexport const a = 1;"],
   ["src/lib/a.ts", "// process.env is not for us\nexport const a = 1;"],
   ["src/web/widget/index.ts", 'import type { X } from "../../api/chat/model.ts";'],
-  ["src/web/widget/index.ts", 'import { x } from "../../reply-stream/errors.ts";'],
+  ["src/web/widget/index.ts", 'import { x } from "../../reply-reader/errors.ts";'],
   ["src/web/widget/index.ts", 'export type { X } from "../../api/keys/responses.ts";'],
 ])("takes what belongs into %s", (path, code) => {
   expect(violationsWith({ [path]: code })).toEqual([]);

@@ -1,9 +1,9 @@
 /** Chat by API key: a message, its reply, and what becomes of it when its reader leaves. */
-import { CompanionError } from "../reply-stream/errors.ts";
-import { type ChatConnection, cancelReply, decide, followReply } from "../reply-stream/follow-reply.ts";
-import { type ReplyListeners, readReply } from "../reply-stream/read-reply.ts";
-import type { CitedSource, Confirmation, ToolCallState } from "../reply-stream/reply-reader.ts";
-import type { OpenedResponse } from "../reply-stream/request.ts";
+import { CompanionError } from "../reply-reader/errors.ts";
+import { type ChatConnection, cancelReply, decide, followReply } from "../reply-reader/follow-reply.ts";
+import { type ReplyListeners, readReply } from "../reply-reader/read-reply.ts";
+import type { CitedSource, Confirmation, ToolCallState } from "../reply-reader/reply-reader.ts";
+import type { OpenedResponse } from "../reply-reader/request.ts";
 import { toCompaniondError } from "./errors.ts";
 import { makeUuid } from "./ids.ts";
 import { type ApiCall, type CallOptions, type Transport, toSearch } from "./transport.ts";

@@ -1,5 +1,5 @@
 /** What the client throws: the class of everything that reads replies, with what the management API adds. */
-import { CompanionError, type ConnectionErrorCode, type ReplyEndCode } from "../reply-stream/errors.ts";
+import { CompanionError, type ConnectionErrorCode, type ReplyEndCode } from "../reply-reader/errors.ts";
 import type { Problem } from "./generated/wire.ts";
 
 /** Codes that the server sends. */

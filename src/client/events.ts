@@ -1,6 +1,6 @@
 /** Event streams as iterators that outlive their connections: nothing is missed over a cut. */
-import { CompanionError } from "../reply-stream/errors.ts";
-import type { OpenedResponse } from "../reply-stream/request.ts";
+import { CompanionError } from "../reply-reader/errors.ts";
+import type { OpenedResponse } from "../reply-reader/request.ts";
 import { toCompaniondError } from "./errors.ts";
 import type {
   ChatState,

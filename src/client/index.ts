@@ -14,9 +14,9 @@ import { draftCalls, versionCalls } from "./resources/versions.ts";
 import { webhookCalls } from "./resources/webhooks.ts";
 import { type CallOptions, createTransport, type Transport, type TransportOptions } from "./transport.ts";
 
-export type { ReplyEndCode } from "../reply-stream/errors.ts";
-export type { CitedSource, Confirmation, ToolCallState } from "../reply-stream/reply-reader.ts";
-export type { Fetch } from "../reply-stream/request.ts";
+export type { ReplyEndCode } from "../reply-reader/errors.ts";
+export type { CitedSource, Confirmation, ToolCallState } from "../reply-reader/reply-reader.ts";
+export type { Fetch } from "../reply-reader/request.ts";
 export type { ChatReply, Reply } from "./chat.ts";
 export { type ClientErrorCode, CompaniondError, type CompaniondErrorCode, type ServerErrorCode } from "./errors.ts";
 export type { InboxEvent, InboxQuery, LiveEvent, LiveQuery } from "./events.ts";

@@ -1,7 +1,7 @@
 /** Bodies with one object on each line, which survive their connections: after a cut they go on behind the last line. */
-import { CompanionError } from "../reply-stream/errors.ts";
-import type { OpenedResponse } from "../reply-stream/request.ts";
-import { reconnectDelaysMs } from "../reply-stream/waiting.ts";
+import { CompanionError } from "../reply-reader/errors.ts";
+import type { OpenedResponse } from "../reply-reader/request.ts";
+import { reconnectDelaysMs } from "../reply-reader/waiting.ts";
 import { CompaniondError, toCompaniondError } from "./errors.ts";
 
 /** `open` receives the last object that arrived and how many did. Opened for the first time, it has had its tries. */

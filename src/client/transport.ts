@@ -1,7 +1,7 @@
 /** Calls of the management API: addresses, headers, and further tries where they can do no harm. */
-import { CompanionError } from "../reply-stream/errors.ts";
-import { type Fetch, type OpenedResponse, request } from "../reply-stream/request.ts";
-import { sleep, type Wait } from "../reply-stream/waiting.ts";
+import { CompanionError } from "../reply-reader/errors.ts";
+import { type Fetch, type OpenedResponse, request } from "../reply-reader/request.ts";
+import { sleep, type Wait } from "../reply-reader/waiting.ts";
 import { CompaniondError, toCompaniondError } from "./errors.ts";
 import { makeUuid } from "./ids.ts";
 

@@ -152,15 +152,15 @@ export function findImports(text: string): Import[] {
 function judgeImport(from: string, to: string, isTypeOnly: boolean): string | null {
   if (!to.startsWith("src/") || from === to) return null;
   const [fromArea, toArea] = [areaOf(from), areaOf(to)];
-  if (toArea === "reply-stream" && (fromArea === "web" || fromArea === "client")) return null;
+  if (toArea === "reply-reader" && (fromArea === "web" || fromArea === "client")) return null;
   if (fromArea === "web") {
     const isWireType = isTypeOnly && /^src\/api\/[^/]+\/([a-z]+-)?(model|responses)\.ts$/.test(to);
     return toArea === "web" || isWireType
       ? null
-      : `imports ${to}: browser code sees itself, reply-stream and wire types alone`;
+      : `imports ${to}: browser code sees itself, reply-reader and wire types alone`;
   }
   // They run on other machines.
-  const isApart = (area: string) => area === "client" || area === "reply-stream";
+  const isApart = (area: string) => area === "client" || area === "reply-reader";
   if (isApart(fromArea) || isApart(toArea)) {
     return fromArea === toArea ? null : `imports ${to}: clients and the server never meet`;
   }

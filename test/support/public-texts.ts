@@ -104,7 +104,7 @@ const isStatement = (path: string, text: string) =>
   /\b(?:SELECT|UPDATE|FROM|USING|ORDER BY)\b/.test(text);
 
 /** What is documented for those who use the clients: comments that their types are published with. */
-const documented = /^src\/(?:client|reply-stream)\//;
+const documented = /^src\/(?:client|reply-reader)\//;
 
 function* filesOf(...patterns: string[]): Generator<[string, string]> {
   for (const pattern of patterns) {

@@ -1,6 +1,6 @@
 /** Solves a companion's challenges; a separate file, loaded only where one is asked for. */
 
-import type { Challenge } from "../../reply-stream/errors.ts";
+import type { Challenge } from "../../reply-reader/errors.ts";
 import { search } from "./challenge-search.ts";
 
 /** On the page's own thread, between two chances to draw: some milliseconds. */

@@ -1,6 +1,6 @@
 /** Requests of companions that ask for a proof of work: solved when the server asks, by a file that is loaded then. */
 
-import type { Challenge, CompanionError } from "../../reply-stream/errors.ts";
+import type { Challenge, CompanionError } from "../../reply-reader/errors.ts";
 import { type Connection, openBy } from "./connection.ts";
 import { abortable } from "./signals.ts";
 

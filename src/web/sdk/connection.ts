@@ -1,6 +1,6 @@
 /** The requests of one companion: where they go, and what a failure of each means. */
-import { CompanionError } from "../../reply-stream/errors.ts";
-import { type Fetch, type OpenedResponse, request } from "../../reply-stream/request.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
+import { type Fetch, type OpenedResponse, request } from "../../reply-reader/request.ts";
 
 export interface ConnectionOptions {
   /** Where the server is, such as `https://chat.example.com`. */

@@ -1,5 +1,5 @@
 /** A verified visitor's own conversations, as the server sends them. */
-import { CompanionError } from "../../reply-stream/errors.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
 
 export interface ConversationSummary {
   id: string;

@@ -1,6 +1,6 @@
 /** A visitor whom the website vouches for: the token, requested again in time, and whose ids this browser keeps. */
 
-import { CompanionError } from "../../reply-stream/errors.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
 import { type Connection, openBy } from "./connection.ts";
 import { readId, sessionKey, subKey, visitorKey } from "./ids.ts";
 import { pendingKey, removeKept } from "./pending.ts";

@@ -1,5 +1,5 @@
 /** Who the visitor is and which conversation goes on: two random ids, kept in the browser. */
-import { CompanionError } from "../../reply-stream/errors.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
 import { keyPrefix, type TextStorage } from "./storage.ts";
 
 export interface Ids {

@@ -1,6 +1,6 @@
 /** The client of companiond's public interface, for websites that bring their own chat: no dependencies, no UI. */
-import { CompanionError } from "../../reply-stream/errors.ts";
-import { decide } from "../../reply-stream/follow-reply.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
+import { decide } from "../../reply-reader/follow-reply.ts";
 import { type ChallengeSolver, withChallenges } from "./challenges.ts";
 import {
   type CallOptions,
@@ -27,8 +27,8 @@ export {
   type CompanionErrorCode,
   type ReplyEndCode,
   type ServerErrorCode,
-} from "../../reply-stream/errors.ts";
-export type { CitedSource, Confirmation, ConversationState, ToolCallState } from "../../reply-stream/reply-reader.ts";
+} from "../../reply-reader/errors.ts";
+export type { CitedSource, Confirmation, ConversationState, ToolCallState } from "../../reply-reader/reply-reader.ts";
 export type { ChallengeSolver } from "./challenges.ts";
 export type { CallOptions, CompanionConfig, ConfigOptions } from "./connection.ts";
 export type { ConversationPage, ConversationSummary, ConversationWithMessages, StoredMessage } from "./history.ts";

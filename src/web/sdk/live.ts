@@ -1,7 +1,7 @@
 /** What is written in a conversation, as it comes: one stream over all cuts, or polled where a proxy holds streams back. */
-import { CompanionError } from "../../reply-stream/errors.ts";
-import type { ConversationState } from "../../reply-stream/reply-reader.ts";
-import type { OpenedResponse } from "../../reply-stream/request.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
+import type { ConversationState } from "../../reply-reader/reply-reader.ts";
+import type { OpenedResponse } from "../../reply-reader/request.ts";
 import type { Connection } from "./connection.ts";
 import { joinSignals } from "./signals.ts";
 import { openLine, pause } from "./wakefulness.ts";

@@ -1,7 +1,7 @@
 /** One message of the visitor: noted down until its reply has ended, followed over cuts, cancelled where it is stopped. */
-import { CompanionError } from "../../reply-stream/errors.ts";
-import { cancelReply, type FollowOptions, followReply, type NamedMessage } from "../../reply-stream/follow-reply.ts";
-import type { ReplyListeners } from "../../reply-stream/read-reply.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
+import { cancelReply, type FollowOptions, followReply, type NamedMessage } from "../../reply-reader/follow-reply.ts";
+import type { ReplyListeners } from "../../reply-reader/read-reply.ts";
 import type { CallOptions, Connection } from "./connection.ts";
 import type { PendingMessages, PendingReply } from "./pending.ts";
 import { joinSignals } from "./signals.ts";

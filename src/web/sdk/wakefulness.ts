@@ -1,6 +1,6 @@
 /** When the browser is back on the network: open connections are then dead, and waiting has no point any more. */
-import { CompanionError } from "../../reply-stream/errors.ts";
-import { sleep } from "../../reply-stream/waiting.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
+import { sleep } from "../../reply-reader/waiting.ts";
 import { joinSignals } from "./signals.ts";
 
 /** After so long no one waits for a network any more. */

@@ -1,7 +1,7 @@
 /** What the panel asks of the server: plainly, and by the SDK where a reply was cut, a visitor is known, or work is asked. */
-import { CompanionError } from "../../reply-stream/errors.ts";
-import { cancelReply, decide, postMessage } from "../../reply-stream/follow-reply.ts";
-import { type ReplyListeners, readReply } from "../../reply-stream/read-reply.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
+import { cancelReply, decide, postMessage } from "../../reply-reader/follow-reply.ts";
+import { type ReplyListeners, readReply } from "../../reply-reader/read-reply.ts";
 import type { ChallengeSolver } from "../sdk/challenges.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { createIds, sessionKey, subKey, visitorKey } from "../sdk/ids.ts";

@@ -1,6 +1,6 @@
 /** The conversation as this browser knows it: kept for all tabs and over reloads, since the server gives no history back to strangers. */
 
-import type { CitedSource, Confirmation } from "../../reply-stream/reply-reader.ts";
+import type { CitedSource, Confirmation } from "../../reply-reader/reply-reader.ts";
 import type { ConversationWithMessages } from "../sdk/history.ts";
 import { isUuid, makeUuid } from "../sdk/ids.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";

@@ -1,5 +1,5 @@
 /** `<companion-chat>`: the custom element, its attributes, its methods and its events. */
-import type { Fetch } from "../../reply-stream/request.ts";
+import type { Fetch } from "../../reply-reader/request.ts";
 import { type CompanionConfig, createConnection } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { forgetCompanion } from "../sdk/storage.ts";

@@ -1,5 +1,5 @@
 /** The widget's frame: launcher, theme, and the panel's box, whose content comes in a second file. */
-import type { Fetch } from "../../reply-stream/request.ts";
+import type { Fetch } from "../../reply-reader/request.ts";
 import type { Connection } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";

@@ -1,5 +1,5 @@
 /** One tab of the browser does something for all: by a lock, or by a pulse in the storage where pages have no locks. */
-import { sleep } from "../../reply-stream/waiting.ts";
+import { sleep } from "../../reply-reader/waiting.ts";
 import { makeUuid } from "../sdk/ids.ts";
 import { joinSignals } from "../sdk/signals.ts";
 import { openStorage } from "../sdk/storage.ts";

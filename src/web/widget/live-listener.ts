@@ -1,6 +1,6 @@
 /** When the widget listens to a conversation: while a person may write in it, in one tab of the browser. */
-import { CompanionError } from "../../reply-stream/errors.ts";
-import { sleep } from "../../reply-stream/waiting.ts";
+import { CompanionError } from "../../reply-reader/errors.ts";
+import { sleep } from "../../reply-reader/waiting.ts";
 import type { LiveEvent } from "../sdk/live.ts";
 import { keyPrefix } from "../sdk/storage.ts";
 import { lead } from "./leader.ts";

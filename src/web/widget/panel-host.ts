@@ -1,5 +1,5 @@
 /** The interface between the widget's two files: what the first one passes to the panel, and what it gets back. */
-import type { Fetch } from "../../reply-stream/request.ts";
+import type { Fetch } from "../../reply-reader/request.ts";
 import type { Connection } from "../sdk/connection.ts";
 import type { TokenSource } from "../sdk/identity.ts";
 import type { ConfigSource } from "./config-source.ts";

@@ -1,5 +1,5 @@
 /** The interface between the panel and the files about people: what it passes to them, and what all tabs know. */
-import type { ConversationState } from "../../reply-stream/reply-reader.ts";
+import type { ConversationState } from "../../reply-reader/reply-reader.ts";
 import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";
 import type { PanelHost } from "./panel-host.ts";

@@ -1,5 +1,5 @@
 /** People who may step in: buttons to reach them, and when what listens to them is loaded. Who answers is kept for all tabs. */
-import type { ConversationState } from "../../reply-stream/reply-reader.ts";
+import type { ConversationState } from "../../reply-reader/reply-reader.ts";
 import { keyPrefix, openStorage } from "../sdk/storage.ts";
 import type { Announcer } from "./announcer.ts";
 import type { Chat } from "./chat.ts";

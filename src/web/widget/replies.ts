@@ -1,5 +1,5 @@
 /** How replies come to be: a question is asked, or a reply is gone on with, and what came of it is reported. */
-import type { ConversationState } from "../../reply-stream/reply-reader.ts";
+import type { ConversationState } from "../../reply-reader/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { ConfigSource } from "./config-source.ts";
 import {

@@ -1,5 +1,5 @@
 /** One question and the course of its reply: from the server, over cuts, to whatever end it has. */
-import type { CitedSource, Confirmation, ConversationState, ToolCallState } from "../../reply-stream/reply-reader.ts";
+import type { CitedSource, Confirmation, ConversationState, ToolCallState } from "../../reply-reader/reply-reader.ts";
 import type { Client } from "./client.ts";
 import type { Decision, Turn } from "./conversation.ts";
 

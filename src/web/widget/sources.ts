@@ -1,5 +1,5 @@
 /** What a reply cites: a list instead of the footer, to which the markers in the text lead. Loaded with the first one. */
-import type { CitedSource } from "../../reply-stream/reply-reader.ts";
+import type { CitedSource } from "../../reply-reader/reply-reader.ts";
 import { h, textButton } from "./dom.ts";
 import { makeLink } from "./markdown-inline.ts";
 import { sourcesEnglish } from "./sources-strings.ts";

@@ -1,7 +1,7 @@
 /** The client's stream reader, against the client rule and every way in which bytes can be cut. */
 import { expect, test } from "bun:test";
-import { CompanionError } from "../../src/reply-stream/errors.ts";
-import { createReplyReader } from "../../src/reply-stream/reply-reader.ts";
+import { CompanionError } from "../../src/reply-reader/errors.ts";
+import { createReplyReader } from "../../src/reply-reader/reply-reader.ts";
 import { createRandom } from "../support/random.ts";
 
 const encoder = new TextEncoder();
