@@ -55,7 +55,7 @@ export interface HandoffChange {
   readonly webhookEvents?: readonly NewEvent[];
   /** Replaces the visitor's contact; how often mail went to it stays. */
   readonly contact?: NewContact;
-  /** Mail of which it is about, stored in the same commit. */
+  /** Mail about it, stored in the same commit. */
   readonly mails?: readonly NewMail[];
   /** One of them brings the visitor's contact what people wrote, up to this `seq`. */
   readonly contactMail?: { readonly seq: number; readonly atMs: number };
