@@ -1,4 +1,4 @@
-/** Picks the engines of the language-model socket. */
+/** Picks the engines of language models and embeddings. */
 import type { AttemptingProvider } from "../contracts/llm/attempt.ts";
 import type { EmbeddingProvider } from "../contracts/llm/embeddings.ts";
 import type { LlmProvider } from "../contracts/llm/provider.ts";

@@ -1,7 +1,7 @@
 /**
  * A model that turns texts into vectors, so that texts of like meaning are near one another.
  *
- * `registry.ts` opens it where the operator has named a model; `test/contracts/embeddings.ts` checks its engine.
+ * `app/llm.ts` opens it where the operator has named a model; `test/contracts/embeddings.ts` checks its engine.
  */
 
 export interface EmbeddedTexts {

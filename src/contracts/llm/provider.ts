@@ -2,7 +2,7 @@
  * A language-model provider that streams one reply.
  *
  * Push instead of an async iterator: a promise and a generator step per delta cost several times the relay itself.
- * One engine per file; `registry.ts` picks it; `test/contracts/llm-provider.ts` checks it.
+ * One engine per file; `app/llm.ts` picks it; `test/contracts/llm-provider.ts` checks it.
  */
 import { type HistoryMessage, textOf } from "../../domain/conversation.ts";
 import type { JsonObject } from "../../domain/json.ts";

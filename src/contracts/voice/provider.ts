@@ -2,7 +2,7 @@
  * A voice-agent provider. It runs the voice sessions itself, between browser and provider; the server keeps
  * agents there, fetches one signed URL per session, and receives transcripts.
  *
- * One engine per file; `registry.ts` opens those that are configured; `test/contracts/voice-provider.ts` checks each.
+ * One engine per file; `app/voice.ts` opens those that are configured; `test/contracts/voice-provider.ts` checks each.
  */
 
 /** The settings of an agent. Every field is always sent, so that an update also clears. */

@@ -1,6 +1,6 @@
 /**
  * Mail about conversations: to the team, of what waits for them, and to a visitor's contact, of what people wrote. When it is
- * due stands in the record; whether it is still wanted is decided then, and again when it is sent (`core/mail/notice-letters.ts`).
+ * due stands in the record; whether it is still wanted is decided then, and again when it is sent (`core/mail/letters.ts`).
  */
 import type { HandoffChange, NewMail, StoredContact } from "../../contracts/store/store.ts";
 import type { Companion } from "../../domain/companion.ts";

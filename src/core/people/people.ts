@@ -1,6 +1,7 @@
 /**
  * People who step into conversations: the only code by which a conversation changes hands. Each change is one commit
- * (`contracts/store/handoffs.ts`), decided by the pure rules of `decisions.ts`, and announced to listeners after it.
+ * (`contracts/store/handoffs.ts`), decided by the pure rules of `asking.ts`, `taking.ts` and `writing.ts`, and announced
+ * to listeners after it.
  */
 import type { ArrivalMark } from "../../contracts/coordination.ts";
 import type { WriteContext } from "../../contracts/store/store.ts";
