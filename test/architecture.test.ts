@@ -2,18 +2,20 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Glob } from "bun";
 import { findImports, findViolations } from "./support/architecture.ts";
 import { findCircles } from "./support/import-circles.ts";
 
 const root = join(import.meta.dir, "..");
+
+const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 function readTree(...folders: string[]): Map<string, string> {
   const tree = new Map<string, string>();
   for (const folder of folders) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
       const path = `${folder}/${entry}`;
-      if (/\.tsx?$/.test(path) && !/^src\/(web|client)\/generated\//.test(path))
-        tree.set(path, readFileSync(join(root, path), "utf8"));
+      if (/\.tsx?$/.test(path) && !/^src\/(web|client)\/generated\//.test(path)) tree.set(path, read(path));
     }
   }
   return tree;
@@ -21,7 +23,7 @@ function readTree(...folders: string[]): Map<string, string> {
 
 /** What the bundler names is what browsers load. */
 function readWebEntries(): string[] {
-  const script = readFileSync(join(root, "scripts/build-web.ts"), "utf8");
+  const script = read("scripts/build-web.ts");
   const named = [...script.matchAll(/"([\w/-]+\.tsx?)"/g)].map(([, path]) => `src/web/${path}`);
   return named.filter((path) => existsSync(join(root, path)));
 }
@@ -35,6 +37,20 @@ test("the source tree keeps to the house rules", () => {
   expect(
     findViolations(tree, [...readWebEntries(), "src/client/index.ts", "src/engines/sqlite/checkpoint-thread.ts"]),
   ).toEqual([]);
+});
+
+test("files that comments and documents name are there", () => {
+  const files = [...new Glob("{src,test,scripts,bench,faults,drizzle}/**/*.{ts,tsx,css,sql}").scanSync({ cwd: root })];
+  const documents = [...new Glob("docs/**/*.md").scanSync({ cwd: root }), "CONTRIBUTING.md", "README.md"];
+  const texts = new Map([...readTree("src"), ...documents.map((path) => [path, read(path)] as const)]);
+  const named = [...texts].flatMap(([path, text]) =>
+    [...text.matchAll(/`([\w./-]+\.(?:ts|tsx|css|sql))`/g)].map(([, name = ""]) => ({ path, name })),
+  );
+  expect(named.length).toBeGreaterThan(100);
+  // A file of the reader's website.
+  const isTheirs = (name: string) => name === "nuxt.config.ts";
+  const isThere = (name: string) => files.some((file) => file === name || file.endsWith(`/${name}`));
+  expect(named.filter(({ name }) => !isTheirs(name) && !isThere(name))).toEqual([]);
 });
 
 test("no files import one another in a circle", () => {
